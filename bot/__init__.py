@@ -1,0 +1,1 @@
+"""The product without its doors and its database: the core, the use cases and what they speak through."""

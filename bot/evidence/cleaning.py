@@ -1,0 +1,42 @@
+"""Turns any text into plain printable lines; it masks nothing and judges nothing."""
+
+import re
+import unicodedata
+from functools import lru_cache
+
+_ANSI = re.compile(
+    r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b\n]{0,512}(?:\x07|\x1b\\)?|[PX^_][^\x1b\n]{0,512}\x1b\\|[ -/]{0,4}[0-~])?"
+    r"|\x9b[0-?]{0,64}[ -/]{0,8}[@-~]"
+)
+_PLAIN = re.compile(r"[\n\t -~]*\Z")
+_UNUSUAL = re.compile(r"[^\n\t -~]+")
+_GONE = {"Cc", "Cf", "Co", "Cn"}
+_SPACE = {"Zs", "Zl", "Zp"}
+
+
+def clean(text: str) -> str:
+    """Return `text` without colours, controls, direction marks and broken characters; newlines and tabs stay."""
+    if _PLAIN.match(text):
+        return text
+    text = text.replace("\r\n", "\n")
+    if "\x1b" in text or "\x9b" in text:
+        text = _ANSI.sub("", text)
+    if "\r" in text:
+        text = "\n".join(_last_drawn(line) if "\r" in line else line for line in text.split("\n"))
+    return _UNUSUAL.sub(lambda found: "".join(map(_plain, found.group())), text)
+
+
+def _last_drawn(line: str) -> str:
+    """Return what a terminal would show last of a line that was drawn over."""
+    drawn = [part for part in line.split("\r") if part.strip()]
+    return drawn[-1] if drawn else ""
+
+
+@lru_cache(maxsize=4096)
+def _plain(character: str) -> str:
+    category = unicodedata.category(character)
+    if category in _GONE:
+        return ""
+    if category in _SPACE:
+        return " "
+    return "\N{REPLACEMENT CHARACTER}" if category == "Cs" else character

@@ -1,0 +1,184 @@
+"""Hides secrets in text before it is stored or shown; it never shortens text by lines.
+
+It must not be relied on to make text printable: `clean` does that first.
+"""
+
+import math
+import re
+from collections import Counter
+
+MASK = "[masked]"
+
+_TOKEN = re.compile(
+    r"(?<![A-Za-z0-9_-])(?:"
+    r"(?:AKIA|ASIA|AGPA|AIDA|AROA|ANPA|ANVA|AIPA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])"
+    r"|gh[pousr]_[A-Za-z0-9]{16,}"
+    r"|github_pat_\w{16,}"
+    r"|gl(?:pat|ptt|dt|rt|cbt|soat)-[\w.-]{16,}"
+    r"|xox[a-z](?:\.xox[a-z])?-[\w-]{8,}"
+    r"|xapp-[\w-]{8,}"
+    r"|AIza[\w-]{30,}"
+    r"|ya29\.[\w.-]{16,}"
+    r"|GOCSPX-[\w-]{16,}"
+    r"|sk-[\w-]{16,}"
+    r"|(?:sk|rk|pk)_(?:live|test)_\w{8,}"
+    r"|whsec_[\w+/=-]{8,}"
+    r"|npm_[A-Za-z0-9]{20,}"
+    r"|pypi-[\w-]{16,}"
+    r"|SG\.[\w-]{8,}\.[\w-]{8,}"
+    r"|dapi[0-9a-f]{24,}(?:-\d)?"
+    r"|(?:hf|dckr_pat|dop_v1|doo_v1|shpat|shpss|lin_api|glc|glsa|nrk|NRAK|tfp|figd|rubygems)[_-][\w-]{16,}"
+    r"|hv[sbr]\.[\w-]{16,}"
+    r"|AGE-SECRET-KEY-1[A-Z0-9]{16,}"
+    r"|(?:SK|AC)[0-9a-f]{32}(?![0-9a-zA-Z])"
+    r"|\d{8,10}:AA[\w-]{30,}"
+    r"|eyJ[\w-]{6,}\.[\w-]{2,}(?:\.[\w-]*){0,3}"
+    r")"
+)
+_WEBHOOK = re.compile(
+    r"(hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/|discord(?:app)?\.com/api/webhooks/"
+    r"|webhook\.office\.com/webhookb2/)[^\s\"'<>|]{1,400}"
+)
+_USERINFO = re.compile(
+    r"(?<![A-Za-z0-9+.-])([A-Za-z][A-Za-z0-9+.-]{0,30}:(?:[a-z0-9]{2,20}:)?//)([^\s:/@\"'<>]{0,256})(:[^\s\"'<>]{0,512})?@"
+)
+_ORACLE = re.compile(r"(?<![\w/])([A-Za-z]\w{1,30})/([^\s/@\"']{1,64})@(//|[\w.-]{1,80}(?::\d|/))")
+_HEADER = re.compile(
+    r"((?:proxy-)?authorization|(?:set-)?cookie2?)(\\{0,3}[\"']?\]?\s{0,3}(?::|=>|=|,)\s{0,3}\\{0,3}[\"']?)([^\n\"']{1,4096})",
+    re.IGNORECASE,
+)
+_SCHEME = re.compile(r"(?<![A-Za-z0-9])(bearer|basic|negotiate|digest)\s{1,3}([A-Za-z0-9._~+/=-]{8,})", re.IGNORECASE)
+_CURL = re.compile(r"((?<!\S)(?:-u|--user|--proxy-user)[ =]\s{0,2}[\"']?[^\s:\"']{1,80}:)([^\s\"']{1,256})")
+_IDENTIFIED = re.compile(r"(identified\s{1,3}(?:with\s{1,3}\S{1,40}\s{1,3})?by\s{1,3}[\"'])([^\"'\n]{1,256})", re.IGNORECASE)
+_SURE = (
+    r"pass(?:word|wd|phrase|code)?|passw|pwd|secret(?:s|[_-]?(?:access)?[_-]?key|[_-]?id)?|api[_ .-]?key|apikey|"
+    r"access[_ .-]?key|account[_-]?key|shared[_-]?access[_-]?(?:key|signature)|private[_-]?key|signing[_-]?key|"
+    r"encryption[_-]?key|master[_-]?key|client[_-]?secret|credentials?|"
+    r"(?:access|refresh|auth|id|bearer|session|security|csrf|xsrf|api|bot)[_ .-]?token|sessionid|session[_-]?id|jsessionid|"
+    r"phpsessid|connect\.sid|jwt|dsn|connection[_ -]?string"
+)
+_MAYBE = r"token|auth|key|sid|session|sig|signature|salt|hash|nonce|otp|pin|code_verifier|webhook"
+_NAMED = re.compile(
+    rf"(?:(?P<sure>{_SURE})|(?<![a-z])(?P<maybe>{_MAYBE})|_(?P<tail>{_MAYBE}))"
+    r"(?P<join>\d{0,3}\\{0,3}[\"']?\]?\s{0,3}(?:=>|:=|=|:|(?<=[\"'\]]),)\s{0,3}(?:[urb](?=[\"']))?|[\"']?\s{1,3}is\s{1,3}(?=[\"']))"
+    r"(?:\\{0,3}\"(?P<double>(?:[^\"\\\n]|\\[^\"\n]){0,2048})|\\{0,3}'(?P<single>(?:[^'\\\n]|\\[^'\n]){0,2048})"
+    r"|(?P<bare>[^\s,;&\"'<>]{1,2048}))",
+    re.IGNORECASE,
+)
+_FLAG = re.compile(
+    r"((?<!\S)--?[a-z0-9-]{0,40}(?:password|passwd|passphrase|pwd|token|secret|api-?key|access-?key)\s{1,3}[\"']?)"
+    r"(?!-)([^\s\"']{1,512})",
+    re.IGNORECASE,
+)
+_ELEMENT = re.compile(
+    r"(<(?:\w{1,40}:)?(?:password|passwd|secret|token|api_?key|access_?key|secret_?access_?key|session_?token|credential)>)"
+    r"([^<\n]{1,2048})",
+    re.IGNORECASE,
+)
+_KEY_BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,5}PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-\d: ")
+_KEY_END = re.compile(r"-----END (?:[A-Z0-9]{1,20} ){0,5}PRIVATE KEY(?: BLOCK)?-----|Private-MAC: [0-9a-f]{1,80}")
+_KEY_BODY = re.compile(r"(?:[A-Za-z0-9+/=\s]|\\n|\\r){0,20000}")
+_KEY_LINE = re.compile(r"[A-Za-z0-9+/]{40,}={0,2}|[A-Za-z0-9+/]{1,76}={1,2}|[A-Za-z0-9+/]{16,39}")
+_HARMLESS = frozenset(
+    "none null nil true false yes no required expired missing invalid incorrect wrong empty undefined unknown "
+    "redacted hidden masked failed denied not was is has the".split()
+)
+_TELLING_KEY = re.compile(
+    rf"(?:{_SURE}|(?:^|[^a-z])(?:{_MAYBE}|cookies?|authorization|tokens?))\d{{0,3}}$", re.IGNORECASE
+)
+
+
+def mask(text: str) -> str:
+    """Return `text` with each secret replaced; the count of lines does not change."""
+    text = _mask_keys(text)
+    text = _TOKEN.sub(MASK, text)
+    text = _WEBHOOK.sub(rf"\1{MASK}", text)
+    text = _USERINFO.sub(_masked_userinfo, text)
+    text = _ORACLE.sub(rf"\1/{MASK}@\3", text)
+    text = _HEADER.sub(rf"\1\2{MASK}", text)
+    text = _SCHEME.sub(_masked_scheme, text)
+    text = _CURL.sub(rf"\1{MASK}", text)
+    text = _IDENTIFIED.sub(rf"\1{MASK}", text)
+    text = _ELEMENT.sub(rf"\1{MASK}", text)
+    text = _FLAG.sub(rf"\1{MASK}", text)
+    return _NAMED.sub(_masked_named, text)
+
+
+def names_secret(name: str) -> bool:
+    """Whether a value under this name is to be hidden whole, whatever it looks like."""
+    return _TELLING_KEY.search(name[-80:]) is not None
+
+
+def _mask_keys(text: str) -> str:
+    if "PRIVATE KEY" not in text and "PuTTY" not in text and "Private-MAC" not in text:
+        return text
+    parts: list[str] = []
+    position = 0
+    while True:
+        begin = _KEY_BEGIN.search(text, position)
+        end = _KEY_END.search(text, position)
+        if end is not None and (begin is None or end.start() < begin.start()):
+            parts.append(_without_key_before(text[position : end.start()]))
+            position = end.end()
+        elif begin is not None:
+            parts.append(text[position : begin.start()])
+            stop = end.end() if end is not None else _key_body_end(text, begin.end())
+            parts.append(MASK + "\n" * text.count("\n", begin.start(), stop))
+            position = stop
+        else:
+            parts.append(text[position:])
+            return "".join(parts)
+
+
+def _key_body_end(text: str, position: int) -> int:
+    body = _KEY_BODY.match(text, position)
+    return body.end() if body is not None else position
+
+
+def _without_key_before(text: str) -> str:
+    """Return `text` without the body of a key whose beginning was cut off."""
+    lines = text.split("\n")
+    for index in range(len(lines) - 1, -1, -1):
+        words = lines[index].split()
+        if words and _KEY_LINE.fullmatch(words[-1]) is None:
+            break
+        lines[index] = MASK if words else ""
+    return "\n".join(lines)
+
+
+def _masked_userinfo(found: re.Match[str]) -> str:
+    scheme, user, password = found.groups()
+    if password is not None and len(password) > 1:
+        return f"{scheme}{user}:{MASK}@"
+    return f"{scheme}{MASK}@" if len(user) >= 16 else found.group()
+
+
+def _masked_scheme(found: re.Match[str]) -> str:
+    scheme, value = found.groups()
+    return f"{scheme} {MASK}" if _looks_random(value) or value.endswith("=") else found.group()
+
+
+def _masked_named(found: re.Match[str]) -> str:
+    kind = next(name for name in ("double", "single", "bare") if found[name] is not None)
+    value = found[kind]
+    if kind == "bare":
+        value = value.rstrip(")]}")
+    if value == MASK[:-1] or not any(map(str.isalnum, value)) or value.lower().strip(".!*") in _HARMLESS:
+        return found.group()
+    if found["sure"] is None and not _looks_random(value):
+        return found.group()
+    if found["sure"] is not None and found["join"].strip() == "" and not _looks_random(value):
+        return found.group()
+    start = found.start(kind) - found.start()
+    rest = found.group()[start + len(value) :]
+    return found.group()[:start] + MASK + rest
+
+
+def _looks_random(value: str) -> bool:
+    """Whether a value has the mixture of characters that people do not type as words."""
+    if len(value) < 8:
+        return False
+    counts = Counter(value)
+    entropy = -sum(count / len(value) * math.log2(count / len(value)) for count in counts.values())
+    mixed = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+    return entropy >= 3.6 or (mixed and entropy >= 2.4)

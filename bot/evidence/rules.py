@@ -1,0 +1,255 @@
+"""Loads cause rules, which are data, and checks every one before it may judge a failure.
+
+It never matches anything itself.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import yaml
+
+from bot.evidence.engine import Matcher, Pattern, PatternError, check_pattern
+from bot.evidence.types import UNKNOWN, RetryHint
+
+_ID = re.compile(r"[a-z][a-z0-9_]{0,40}(?:\.[a-z0-9][a-z0-9_]{0,60}){1,3}")
+_TYPE_NAME = re.compile(r"[\w.$*]{1,200}")
+_SIGNAL_NAME = re.compile(r"SIG[A-Z0-9]{2,12}")
+_FIELDS = ("type", "message", "near", "log", "exit", "signal", "untyped")
+_ANCHOR = (
+    r"(?:^|(?:error|failed|failure|exception|fatal|reason|cause|caused by|timeout|disconnected|aborted\.'|response from daemon)"
+    r"(?: code)?[)\]\"']{0,2}(?:: {0,2}|\(|=|, )[\[(\"']{0,2}(?:\d{3,5}[,:] [\"']?)?"
+    r"|^\(?(?:\d{1,6}|[0-9A-Z]{5})(?: \(\w{1,12}\))?[,:] {1,2}[b]?[\"']?|\(\w{1,40}(?:error|exception)\([\"']?)"
+)
+
+
+class RuleError(ValueError):
+    """A rule that cannot be used: which one, which field, and where in it."""
+
+    def __init__(self, *, rule_id: str, field: str, message: str, column: int = 1) -> None:
+        super().__init__(f"{rule_id}: {field}, column {column}: {message}")
+        self.rule_id = rule_id
+        self.field = field
+        self.message = message
+        self.column = column
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clause:
+    """Signals that must all be there; each tuple holds alternatives (indices of patterns)."""
+
+    types: tuple[int, ...] = ()
+    messages: tuple[int, ...] = ()
+    near: tuple[int, ...] = ()
+    log: tuple[int, ...] = ()
+    exits: tuple[int, ...] = ()
+    signals: tuple[str, ...] = ()
+    untyped: bool = False
+
+    @property
+    def speaks_of_error(self) -> bool:
+        return bool(self.types or self.messages)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """A cause, or an exclusion (`excludes`): a sign that forbids to call a failure passing."""
+
+    id: str
+    title: str
+    group: str
+    retry_hint: RetryHint
+    never_safe: bool
+    excludes: bool
+    generic: bool
+    platform_team: str | None
+    when: tuple[Clause, ...]
+    unless: tuple[Clause, ...]
+    matching: tuple[str, ...]
+    not_matching: tuple[str, ...]
+
+
+class RuleSet:
+    """The rules with their compiled patterns; immutable, safe to share among threads."""
+
+    def __init__(self, *, rules: Sequence[Rule], types: Matcher, messages: Matcher, lines: Matcher) -> None:
+        self._rules = {rule.id: rule for rule in rules}
+        self.types = types
+        self.messages = messages
+        self.lines = lines
+        self.causes = tuple(rule for rule in rules if not rule.excludes)
+        self.exclusions = tuple(rule for rule in rules if rule.excludes)
+
+    def ids(self) -> tuple[str, ...]:
+        return tuple(rule.id for rule in self.causes)
+
+    def rule(self, rule_id: str) -> Rule:
+        """Return a cause or an exclusion; raises KeyError for any other id."""
+        return self._rules[rule_id]
+
+
+class _Patterns:
+    """Collects patterns once each and remembers their index."""
+
+    def __init__(self) -> None:
+        self._index: dict[Pattern, int] = {}
+
+    def add(self, pattern: Pattern) -> int:
+        return self._index.setdefault(pattern, len(self._index))
+
+    def compiled(self) -> Matcher:
+        return Matcher(tuple(self._index))
+
+
+class _Builder:
+    """Turns raw mappings into rules over three shared sets of patterns."""
+
+    def __init__(self) -> None:
+        self.types = _Patterns()
+        self.messages = _Patterns()
+        self.lines = _Patterns()
+
+    def rule(self, raw: Mapping[str, Any]) -> Rule:
+        rule_id = raw.get("id")
+        if not isinstance(rule_id, str) or not _ID.fullmatch(rule_id) or rule_id == UNKNOWN:
+            raise RuleError(rule_id=str(rule_id), field="id", message="expected a dotted name such as network.connection_reset")
+        group = _text(raw, rule_id, "group", rule_id.partition(".")[0])
+        hint = _text(raw, rule_id, "retry_hint", RetryHint.DEPENDS)
+        if hint not in set(RetryHint):
+            raise RuleError(rule_id=rule_id, field="retry_hint", message=f"expected one of {', '.join(RetryHint)}")
+        when = self._clauses(raw.get("when"), rule_id, "when", passing=hint == RetryHint.LIKELY)
+        if not when:
+            raise RuleError(rule_id=rule_id, field="when", message="expected at least one signal")
+        examples = raw.get("examples") or {}
+        return Rule(
+            id=rule_id,
+            title=_text(raw, rule_id, "title", rule_id),
+            group=group,
+            retry_hint=RetryHint(hint),
+            never_safe=_flag(raw, rule_id, "never_safe"),
+            excludes=_flag(raw, rule_id, "excludes"),
+            generic=_flag(raw, rule_id, "generic"),
+            platform_team=_text(raw, rule_id, "platform_team", "") or None,
+            when=when,
+            unless=self._clauses(raw.get("unless"), rule_id, "unless", passing=False),
+            matching=tuple(examples.get("match", ())),
+            not_matching=tuple(examples.get("no_match", ())),
+        )
+
+    def _clauses(self, raw: Any, rule_id: str, field: str, *, passing: bool) -> tuple[Clause, ...]:
+        if raw is None:
+            return ()
+        if isinstance(raw, Mapping):
+            raw = [raw]
+        if not isinstance(raw, Sequence) or isinstance(raw, str):
+            raise RuleError(rule_id=rule_id, field=field, message="expected a mapping of signals, or a list of them")
+        return tuple(self._clause(one, rule_id, f"{field}[{at}]", passing=passing) for at, one in enumerate(raw))
+
+    def _clause(self, raw: Any, rule_id: str, field: str, *, passing: bool) -> Clause:
+        if not isinstance(raw, Mapping) or not raw:
+            raise RuleError(rule_id=rule_id, field=field, message="expected a mapping of signals")
+        for name in raw:
+            if name not in _FIELDS:
+                raise RuleError(rule_id=rule_id, field=f"{field}.{name}", message=f"expected one of {', '.join(_FIELDS)}")
+        clause = Clause(
+            types=tuple(self.types.add(_type_pattern(name, rule_id, field)) for name in _strings(raw, rule_id, field, "type")),
+            messages=tuple(
+                self.messages.add(Pattern(text=f"{_ANCHOR}(?:{_checked(text, rule_id, f'{field}.message')})", multiline=not passing))
+                for text in _strings(raw, rule_id, field, "message")
+            ),
+            near=self._lines(raw, rule_id, field, "near"),
+            log=self._lines(raw, rule_id, field, "log"),
+            exits=_numbers(raw, rule_id, field, "exit"),
+            signals=_signals(raw, rule_id, field),
+            untyped=bool(raw.get("untyped", False)),
+        )
+        if passing and not clause.speaks_of_error:
+            raise RuleError(rule_id=rule_id, field=field, message="a cause that a rerun likely heals needs a type or a message of the error")
+        return clause
+
+    def _lines(self, raw: Mapping[str, Any], rule_id: str, field: str, name: str) -> tuple[int, ...]:
+        return tuple(
+            self.lines.add(Pattern(text=_checked(text, rule_id, f"{field}.{name}"), multiline=True))
+            for text in _strings(raw, rule_id, field, name)
+        )
+
+
+@cache
+def packaged_rules() -> tuple[Mapping[str, Any], ...]:
+    """Return the rules that come with the product, as they stand in their files."""
+    folder = resources.files("bot.evidence").joinpath("rules")
+    found: list[Mapping[str, Any]] = []
+    for entry in sorted(folder.iterdir(), key=lambda one: one.name):
+        if entry.name.endswith(".yaml"):
+            found.extend(yaml.load(entry.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader))
+    return tuple(found)
+
+
+def load_rules(extra: Sequence[Mapping[str, Any]] = ()) -> RuleSet:
+    """Compile the packaged rules and `extra` ones, which replace those of the same id; raises RuleError."""
+    merged: dict[str, Mapping[str, Any]] = {}
+    for raw in (*packaged_rules(), *extra):
+        if not isinstance(raw, Mapping):
+            raise RuleError(rule_id="?", field="causes", message="expected a mapping")
+        merged[str(raw.get("id"))] = raw
+    builder = _Builder()
+    rules = tuple(builder.rule(raw) for raw in merged.values())
+    return RuleSet(
+        rules=rules, types=builder.types.compiled(), messages=builder.messages.compiled(), lines=builder.lines.compiled()
+    )
+
+
+def _checked(text: str, rule_id: str, field: str) -> str:
+    try:
+        check_pattern(text)
+    except PatternError as failure:
+        raise RuleError(rule_id=rule_id, field=field, message=failure.message, column=failure.column) from failure
+    return text
+
+
+def _type_pattern(name: str, rule_id: str, field: str) -> Pattern:
+    if not _TYPE_NAME.fullmatch(name):
+        raise RuleError(rule_id=rule_id, field=f"{field}.type", message="expected the name of an exception; * stands for any part")
+    text = re.escape(name).replace(r"\*", r"\w*").replace(r"\.", r"[.]")
+    return Pattern(text=rf"(?:^|[.:/$]){text}$", caseless=False)
+
+
+def _strings(raw: Mapping[str, Any], rule_id: str, field: str, name: str) -> tuple[str, ...]:
+    value = raw.get(name, ())
+    values = (value,) if isinstance(value, str) else value
+    if not isinstance(values, list | tuple) or not all(isinstance(one, str) for one in values):
+        raise RuleError(rule_id=rule_id, field=f"{field}.{name}", message="expected text or a list of texts")
+    return tuple(values)
+
+
+def _numbers(raw: Mapping[str, Any], rule_id: str, field: str, name: str) -> tuple[int, ...]:
+    value = raw.get(name, ())
+    values = (value,) if isinstance(value, int) else value
+    if not isinstance(values, list | tuple) or not all(isinstance(one, int) and not isinstance(one, bool) for one in values):
+        raise RuleError(rule_id=rule_id, field=f"{field}.{name}", message="expected an exit code or a list of them")
+    return tuple(values)
+
+
+def _signals(raw: Mapping[str, Any], rule_id: str, field: str) -> tuple[str, ...]:
+    names = _strings(raw, rule_id, field, "signal")
+    for name in names:
+        if not _SIGNAL_NAME.fullmatch(name):
+            raise RuleError(rule_id=rule_id, field=f"{field}.signal", message="expected a name such as SIGKILL")
+    return names
+
+
+def _text(raw: Mapping[str, Any], rule_id: str, field: str, default: str) -> str:
+    value = raw.get(field, default)
+    if not isinstance(value, str):
+        raise RuleError(rule_id=rule_id, field=field, message="expected text")
+    return value
+
+
+def _flag(raw: Mapping[str, Any], rule_id: str, field: str) -> bool:
+    value = raw.get(field, False)
+    if not isinstance(value, bool):
+        raise RuleError(rule_id=rule_id, field=field, message="expected true or false")
+    return value

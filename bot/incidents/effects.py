@@ -1,0 +1,187 @@
+"""What a decision asks for; storage writes each as a row, delivery performs them. Values only.
+
+Keys are given by intake: `<record>.<number>/<version>/<index>`, so that the same decision yields the same keys.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from bot.incidents.keys import Action, Cost, RunRef
+from bot.incidents.people import By, Destination, Mention
+
+
+class ReplyKind(StrEnum):
+    """The replies of an incident thread, one template each (`bot/render/templates`). Their facts:
+
+    evidence: evidence, downstream · ask: ask, status, owed, next_run_at, rerun_phase, reason, broken_owner ·
+    holder_note: until, next_run_at, owed · approval: number, reason, estimate, left, expires_at, owed, asked_by ·
+    joined: cause, title, message, evidence, count, while_verifying · owed_remains: ran, owed ·
+    rerun: state (planned, requested, started, failed, refused, lost, stopped, cancelled, not_started), automatic,
+    nominal_times, by, at, cause, message, reason · acknowledged: by, until · released: by · watching: by ·
+    decision: decision, by, until, reason, at_end, state (recorded, in_force, refused, silences_only, undone), message ·
+    fixed: by, what, cause, link, verify_by, owed, not_needed · not_needed: by, nominal_times, reason ·
+    unconfirmed: verify_by, fix · resumed: by, refused, message, verify_by · resolved: outcome, run, nominal_time, delay,
+    by, fix, downstream · returned: times, last_outcome, last_fix, last_decision, held · run: what, run, by, nominal_time ·
+    cause: by, cause, note, marked, revoked, reason.
+    """
+
+    EVIDENCE = "evidence"
+    ASK = "ask"
+    HOLDER_NOTE = "holder_note"
+    APPROVAL = "approval"
+    JOINED = "joined"
+    OWED_REMAINS = "owed_remains"
+    RERUN = "rerun"
+    ACKNOWLEDGED = "acknowledged"
+    RELEASED = "released"
+    WATCHING = "watching"
+    DECISION = "decision"
+    FIXED = "fixed"
+    NOT_NEEDED = "not_needed"
+    UNCONFIRMED = "unconfirmed"
+    RESUMED = "resumed"
+    RESOLVED = "resolved"
+    RETURNED = "returned"
+    RUN = "run"
+    CAUSE = "cause"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenThread:
+    """A new occurrence needs its root message in the team's channel (the fallback's when `channel` is None).
+
+    `same_thread`: the record's last thread is recent, so that the occurrence goes on there, told by a broadcast reply.
+    """
+
+    channel: str | None
+    same_thread: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """A message in the occurrence's thread with frozen facts; `elsewhere` also sends it there (direct message, mail)."""
+
+    kind: ReplyKind
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    mention: tuple[Mention, ...] = ()
+    broadcast: bool = False
+    elsewhere: tuple[Destination, ...] = ()
+    thread: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskScheduler:
+    """Ask the scheduler under `key`; a rerun or start is asked at most once, ever."""
+
+    action: Action
+    key: str
+    run: RunRef | None = None
+    nominal_times: tuple[datetime | None, ...] = ()
+    by: By | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookFor:
+    """Look whether the request with `key` took effect; answers STARTED, NOT_STARTED or CANNOT_TELL."""
+
+    key: str
+    action: Action
+    run: RunRef | None = None
+    nominal_times: tuple[datetime | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CancelRequest:
+    """Take a request back that has not been sent yet; one that is being sent is not touched."""
+
+    key: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reserve:
+    """Book a rerun: on the automatic allowance of job and team, or apart when an owner approved it."""
+
+    key: str
+    nominal_times: tuple[datetime | None, ...]
+    cause: str
+    automatic: bool
+    estimate: Cost | None
+    by: By | None = None
+
+
+class RerunResult(StrEnum):
+    """How a rerun ended."""
+
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settle:
+    """The rerun ended: book what it cost (None: not reported) and how it went."""
+
+    key: str
+    cost: Cost | None
+    result: RerunResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release:
+    """The rerun surely never ran: give its reservation back."""
+
+    key: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkCause:
+    """Record or revoke the owning team's safe mark on a cause of this job."""
+
+    cause: str
+    by: By
+    safe: bool
+
+
+Effect = OpenThread | Reply | AskScheduler | LookFor | CancelRequest | Reserve | Settle | Release | MarkCause
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """A row of the timeline: what happened and why it led to what it led to."""
+
+    kind: str
+    reason: str
+    by: By | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+class ToldKind(StrEnum):
+    """The private answer to a person who said something."""
+
+    DONE = "done"
+    NOT_YOURS = "not_yours"
+    UNSURE = "unsure"
+    SETTLED = "settled"
+    OTHER_STATE = "other_state"
+    TAKEN = "taken"
+    EXPIRED = "expired"
+    CONFIRM_UNKNOWN = "confirm_unknown"
+    CANNOT = "cannot"
+    INVALID = "invalid"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What the person is told; `input` names the field to mend for INVALID. Facts by kind:
+
+    not_yours: can · settled: status, run, by · other_state: status · taken: by, until · confirm_unknown: estimate.
+    """
+
+    kind: ToldKind
+    reason: str
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    input: str | None = None

@@ -1,0 +1,161 @@
+"""What a job's past says, kept small on the job itself so that no decision reads its history. Values and pure folds only."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from bot.incidents.keys import Cost, RunRef, Trigger
+from bot.incidents.model import Failure
+from bot.incidents.policy import SafeMark, Schedule
+
+_Ordered = TypeVar("_Ordered", float, timedelta)
+
+KEEP_SAMPLES = 20
+KEEP_RESULTS = 12
+KEEP_LIVE = 200
+KEEP_STREAK = 20
+SUSPENDED_AFTER = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """What one good scheduled run took."""
+
+    duration: timedelta
+    cost: Cost | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoodRun:
+    """The last good run: `ended_at` orders good runs without a nominal time."""
+
+    run: RunRef
+    ended_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveRun:
+    """A run that started and has not ended; `rerun_key` is ours where we asked for it."""
+
+    run: RunRef
+    started_at: datetime
+    rerun_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CauseResult:
+    """How an automatic rerun under a cause went."""
+
+    cause: str
+    succeeded: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobMemory:
+    """One job's short memory. `streak` are the failures since the last good run, newest last."""
+
+    schedule: Schedule | None = None
+    owner: str | None = None
+    deleted: bool = False
+    last_good: GoodRun | None = None
+    samples: tuple[Sample, ...] = ()
+    live: tuple[LiveRun, ...] = ()
+    latest_started: datetime | None = None
+    failures_in_a_row: int = 0
+    streak: tuple[Failure, ...] = ()
+    marks: tuple[SafeMark, ...] = ()
+    results: tuple[CauseResult, ...] = ()
+
+    @property
+    def usual_duration(self) -> timedelta | None:
+        """The median duration of the last good runs; None without one."""
+        return _median([sample.duration for sample in self.samples])
+
+    def usual_cost(self, unit: str) -> float | None:
+        """The median cost of the last good runs in `unit`; run hours are always known."""
+        if unit == "run_hours":
+            usual = self.usual_duration
+            return usual.total_seconds() / 3600 if usual is not None else None
+        amounts = [sample.cost.amount for sample in self.samples if sample.cost and sample.cost.unit == unit]
+        return _median(amounts)
+
+    def suspended(self) -> frozenset[str]:
+        """Causes whose last three automatic reruns all failed."""
+        causes = {result.cause for result in self.results}
+        return frozenset(cause for cause in causes if self._failing(cause))
+
+    def _failing(self, cause: str) -> bool:
+        last = [result.succeeded for result in self.results if result.cause == cause][-SUSPENDED_AFTER:]
+        return len(last) == SUSPENDED_AFTER and not any(last)
+
+
+def started(memory: JobMemory, run: LiveRun) -> JobMemory:
+    """`run` lives now; a run that is known already is not doubled."""
+    others = tuple(live for live in memory.live if not _same(live.run, run.run))
+    latest = max(filter(None, (memory.latest_started, run.run.nominal_time)), default=None)
+    return replace(memory, live=(*others, run)[-KEEP_LIVE:], latest_started=latest)
+
+
+def ended(memory: JobMemory, run: RunRef) -> JobMemory:
+    """`run` and its earlier generations live no more."""
+    return replace(memory, live=tuple(live for live in memory.live if not _ends(live.run, run)))
+
+
+def succeeded(memory: JobMemory, run: RunRef, ended_at: datetime, sample: Sample | None) -> JobMemory:
+    """A good run: it ends the row of failures, and becomes the last good run unless an old date was filled in.
+
+    A backfill's old dates never become the last good run and say nothing about the usual duration.
+    """
+    memory = ended(memory, run)
+    if run.trigger is Trigger.BACKFILL or not _newer(run, ended_at, memory.last_good):
+        return memory
+    samples = (*memory.samples, sample)[-KEEP_SAMPLES:] if sample else memory.samples
+    return replace(
+        memory,
+        last_good=GoodRun(run=run, ended_at=ended_at),
+        samples=tuple(samples),
+        failures_in_a_row=0,
+        streak=(),
+    )
+
+
+def failed(memory: JobMemory, failure: Failure) -> JobMemory:
+    """A final failure joins the row."""
+    memory = ended(memory, failure.run)
+    return replace(
+        memory,
+        failures_in_a_row=memory.failures_in_a_row + 1,
+        streak=(*memory.streak, failure)[-KEEP_STREAK:],
+    )
+
+
+def reran(memory: JobMemory, cause: str, *, ok: bool) -> JobMemory:
+    """An automatic rerun under `cause` ended."""
+    return replace(memory, results=(*memory.results, CauseResult(cause=cause, succeeded=ok))[-KEEP_RESULTS:])
+
+
+def marked(memory: JobMemory, mark: SafeMark, *, safe: bool) -> JobMemory:
+    """The owning team marked a cause, or revoked its mark; a new mark starts with a clean row of results."""
+    others = tuple(known for known in memory.marks if known.cause != mark.cause)
+    results = tuple(result for result in memory.results if result.cause != mark.cause)
+    return replace(memory, marks=(*others, mark) if safe else others, results=results)
+
+
+def _same(one: RunRef, other: RunRef) -> bool:
+    return (one.nominal_time, one.run_id, one.generation) == (other.nominal_time, other.run_id, other.generation)
+
+
+def _ends(live: RunRef, run: RunRef) -> bool:
+    return (live.nominal_time, live.run_id) == (run.nominal_time, run.run_id) and live.generation <= run.generation
+
+
+def _newer(run: RunRef, ended_at: datetime, last: GoodRun | None) -> bool:
+    if last is None:
+        return True
+    if run.nominal_time is None or last.run.nominal_time is None:
+        return ended_at >= last.ended_at
+    return run.nominal_time >= last.run.nominal_time
+
+
+def _median(values: list[_Ordered]) -> _Ordered | None:
+    return sorted(values)[len(values) // 2] if values else None

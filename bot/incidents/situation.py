@@ -1,0 +1,89 @@
+"""What `decide` may know beside the incident and the event: a frozen value with listed fields, read in one go by intake."""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from bot.incidents.effects import Effect, Note, Told
+from bot.incidents.keys import Capability, Cost
+from bot.incidents.model import Incident, Owed
+from bot.incidents.people import Directory
+from bot.incidents.policy import Door, JobPolicy, SafeMark
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allowance:
+    """What is left of the automatic allowance now, in `unit`; a part without a budget is None."""
+
+    unit: str
+    job: float | None
+    team: float | None = None
+
+    @property
+    def left(self) -> float | None:
+        parts = [part for part in (self.job, self.team) if part is not None]
+        return min(parts) if parts else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """A downstream job: `waits` when its nominal time is due or passed and it needs the owed run."""
+
+    job: str
+    waits: bool
+    since: datetime | None = None
+    next_run_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Situation:
+    """The surroundings of one decision.
+
+    `next_run_at` is strictly after now, `interval` the distance between nominal times there. `estimate` is in the unit of
+    `allowance` (None: no good run, or no conversion). `reruns` counts reruns so far by nominal time, whoever asked;
+    `live` are the nominal times with a living run, `paid` those with a good run; `latest_started` the newest nominal time
+    that has a run. `failures_in_a_row` includes the event's failure; `unpaid` are the failed times of that row.
+    `previous` is the settled occurrence with the event's fingerprint within the reopen window, `times` its count in it;
+    `linked` the newest settled record of the job. `unresolved` is the record of another unresolved occurrence of the job.
+    `suspended`: causes whose mark three failing reruns in a row have suspended.
+    """
+
+    policy: JobPolicy
+    policies_version: str = ""
+    directory: Directory = field(default_factory=Directory)
+    can: frozenset[Capability] = frozenset()
+    doors: frozenset[Door] = frozenset({Door.CHANNEL})
+    next_run_at: datetime | None = None
+    interval: timedelta | None = None
+    usual_duration: timedelta | None = None
+    estimate: Cost | None = None
+    allowance: Allowance | None = None
+    marks: tuple[SafeMark, ...] = ()
+    suspended: frozenset[str] = frozenset()
+    reruns: tuple[tuple[datetime | None, int], ...] = ()
+    live: frozenset[datetime | None] = frozenset()
+    paid: frozenset[datetime | None] = frozenset()
+    latest_started: datetime | None = None
+    last_good_at: datetime | None = None
+    failures_in_a_row: int = 1
+    unpaid: tuple[Owed, ...] = ()
+    previous: Incident | None = None
+    times: int = 1
+    linked: int | None = None
+    unresolved: int | None = None
+    downstream: tuple[Waiting, ...] = ()
+
+    def reruns_of(self, nominal_time: datetime | None) -> int:
+        return next((count for known, count in self.reruns if known == nominal_time), 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What becomes of the incident, and everything that must be done about it; all of it is written in one transaction.
+
+    `incident` is None when none was opened; `told` answers the person who spoke.
+    """
+
+    incident: Incident | None
+    effects: tuple[Effect, ...] = ()
+    notes: tuple[Note, ...] = ()
+    told: Told | None = None

@@ -1,0 +1,138 @@
+"""The protocols that the use cases speak to; adapters implement them, tests and the composition root hand them over.
+
+Nothing here does anything. Who calls a port, what it returns and what it raises stands beside it.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any, Protocol
+
+from bot.incidents.keys import Action, Capability, JobKey, RunRef
+from bot.incidents.policy import Schedule
+from bot.sources import SourceEvent
+
+Clock = Callable[[], datetime]
+"""Returns the aware UTC instant; only composition root, ticker and adapters hold one."""
+
+Report = Callable[[Sequence[SourceEvent]], None]
+"""Hands source events to intake; returns after their commit, raises when nothing could be stored (report again later)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchedulerRequest:
+    """One thing asked of a scheduler. `key` is deterministic: the same key is the same request, however often it is made.
+
+    `run` is the failed run for `rerun`, our own rerun for `stop`; None for `start`, `pause`, `resume`, `retire`.
+    `nominal_times` are those to run again or to start, oldest first. `until` is told to schedulers that can use it.
+    """
+
+    action: Action
+    key: str
+    job: JobKey
+    run: RunRef | None = None
+    nominal_times: tuple[datetime, ...] = ()
+    requested_by: str = "ontrack"
+    reason: str = ""
+
+
+class Taken(StrEnum):
+    """How a scheduler answered a request."""
+
+    TAKEN = "taken"
+    ALREADY = "already"
+    REFUSED = "refused"
+    UNCERTAIN = "uncertain"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchedulerAnswer:
+    """`message` is the scheduler's own words (told to people), `retry_after` is set with a refusal for load only."""
+
+    taken: Taken
+    message: str = ""
+    retry_after: timedelta | None = None
+
+
+class Looked(StrEnum):
+    """What a look for a request's key found at the scheduler."""
+
+    STARTED = "started"
+    NOT_STARTED = "not_started"
+    CANNOT_TELL = "cannot_tell"
+
+
+class Scheduler(Protocol):
+    """A scheduler as delivery speaks to it. No method raises: what goes wrong on the way is `UNCERTAIN` or `CANNOT_TELL`."""
+
+    name: str
+    can: frozenset[Capability]
+
+    def ask(self, request: SchedulerRequest) -> SchedulerAnswer:
+        """Ask once, within 30 s."""
+
+    def look(self, request: SchedulerRequest) -> Looked:
+        """Tell whether the request with this key has taken effect; called before anything is asked a second time."""
+
+    def schedule_of(self, job: JobKey) -> Schedule | None:
+        """The job's schedule as the scheduler knows it; None when it cannot tell. Answers from memory, no I/O."""
+
+
+class SendFailed(Exception):
+    """A send that did not succeed. `permanent`: sending again cannot help. `uncertain`: it may have been accepted.
+
+    `code` is the other side's own error name, `retry_after` its wish.
+    """
+
+    def __init__(
+        self, code: str, *, permanent: bool = False, uncertain: bool = False, retry_after: timedelta | None = None
+    ) -> None:
+        super().__init__(code)
+        self.code = code
+        self.permanent = permanent
+        self.uncertain = uncertain
+        self.retry_after = retry_after
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatFile:
+    """A text file for a thread: `name` holds the key by which it can be looked up."""
+
+    name: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatMessage:
+    """A message as rendered: top-level `text`, Block Kit `blocks` (dicts), the key that its metadata carries."""
+
+    key: str
+    text: str
+    blocks: tuple[dict[str, Any], ...]
+    thread_ts: str | None = None
+    broadcast: bool = False
+    file: ChatFile | None = None
+
+
+class Chat(Protocol):
+    """The chat workspace as delivery speaks to it; every method raises `SendFailed` and nothing else."""
+
+    def post(self, *, channel: str, message: ChatMessage) -> str:
+        """Post and return the message's `ts`."""
+
+    def update(self, *, channel: str, ts: str, message: ChatMessage) -> None:
+        """Show `message` in place of what stands at `ts`."""
+
+    def upload(self, *, channel: str, thread_ts: str, file: ChatFile) -> str:
+        """Share a text file in a thread and return its id."""
+
+    def find(self, *, channel: str, key: str, thread_ts: str | None, since: datetime) -> str | None:
+        """The `ts` of our own message that carries `key`, or None when surely there is none. Used after an uncertain post."""
+
+    def find_file(self, *, channel: str, name: str, thread_ts: str, since: datetime) -> str | None:
+        """The id of our own file of that name in the thread, or None when surely there is none."""
+
+    def open_direct(self, *, user: str) -> str:
+        """The channel id of the direct conversation with `user`."""

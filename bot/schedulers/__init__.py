@@ -1,0 +1,1 @@
+"""Outgoing: one port to each kind of scheduler; they ask and look, and decide nothing."""

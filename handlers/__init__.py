@@ -1,0 +1,1 @@
+"""Incoming: doors that translate what arrives into events, and stop."""

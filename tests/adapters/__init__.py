@@ -1,0 +1,1 @@
+"""What goes out to chat and mail, against peers on loopback that misbehave on purpose."""
