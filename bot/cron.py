@@ -1,4 +1,4 @@
-"""Nominal times of a schedule: cron as Debian's cron reads it, in the schedule's own zone, or equal steps from the epoch.
+"""Nominal times of a schedule: cron as Debian's cron reads it, in its own zone, or equal steps from the epoch.
 
 It reads no clock, and it is the only place that knows cron; every instant goes in and comes out aware, in UTC.
 """

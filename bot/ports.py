@@ -136,3 +136,39 @@ class Chat(Protocol):
 
     def open_direct(self, *, user: str) -> str:
         """The channel id of the direct conversation with `user`."""
+
+
+class FoundPerson(Protocol):
+    """A user of the workspace as the directory needs it."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def email(self) -> str | None: ...
+
+    @property
+    def deleted(self) -> bool: ...
+
+    @property
+    def bot(self) -> bool: ...
+
+    @property
+    def guest(self) -> bool: ...
+
+    @property
+    def stranger(self) -> bool: ...
+
+
+class PeopleSource(Protocol):
+    """Where the directory reads people and groups; every method raises `SendFailed` and nothing else."""
+
+    def user(self, user_id: str) -> FoundPerson | None: ...
+
+    def user_by_email(self, email: str) -> FoundPerson | None: ...
+
+    def group_members(self, group: str) -> tuple[str, ...] | None:
+        """The members' ids; None when there is no such group or it is disabled."""

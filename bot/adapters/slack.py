@@ -157,30 +157,37 @@ class SlackChat:
 
     def _own_messages(self, *, channel: str, thread_ts: str | None, since: datetime) -> Iterator[Message]:
         ours = self._identity or self.auth()
-        method = "conversations.replies" if thread_ts else "conversations.history"
         params = {
             "channel": channel,
             "oldest": f"{(since - LOOK_BEHIND).timestamp():.6f}",
             "limit": str(PAGE_OF),
             "include_all_metadata": "true",
-            **({"ts": thread_ts} if thread_ts else {}),
         }
-        while True:
-            page = self._page(method, params)
-            yield from (message for message in page.messages if _is_by(message, ours))
-            if not page.next_cursor:
-                return
-            if page.next_cursor == params.get("cursor"):
-                raise SendFailed("unreadable_answer")
-            params["cursor"] = page.next_cursor
+        if thread_ts:
+            said = self._thread_or_channel(params, thread_ts)
+        else:
+            said = self._messages("conversations.history", params)
+        return (message for message in said if _is_by(message, ours))
 
-    def _page(self, method: str, params: Mapping[str, str]) -> Page:
+    def _thread_or_channel(self, params: Mapping[str, str], thread_ts: str) -> Iterator[Message]:
+        """The thread's messages; where its root is gone, the channel's: Slack shows late replies there, loose."""
         try:
-            return self._wire.read(method, params, Page)
+            yield from self._messages("conversations.replies", {**params, "ts": thread_ts})
         except SendFailed as failed:
-            if failed.code in THREAD_IS_GONE:
-                return Page(messages=())
-            raise
+            if failed.code not in THREAD_IS_GONE:
+                raise
+            yield from self._messages("conversations.history", params)
+
+    def _messages(self, method: str, params: Mapping[str, str]) -> Iterator[Message]:
+        cursor = ""
+        while True:
+            page = self._wire.read(method, {**params, "cursor": cursor} if cursor else params, Page)
+            yield from page.messages
+            if page.next_cursor == cursor and cursor:
+                raise SendFailed("unreadable_answer")
+            cursor = page.next_cursor
+            if not cursor:
+                return
 
 
 def _shown(message: ChatMessage) -> dict[str, Any]:

@@ -21,6 +21,7 @@ AS_HTTPX: dict[type[Exception], type[httpx.TransportError]] = {
     httpcore.ReadTimeout: httpx.ReadTimeout,
     httpcore.WriteTimeout: httpx.WriteTimeout,
     httpcore.ConnectError: httpx.ConnectError,
+    httpcore.ProxyError: httpx.ProxyError,
     httpcore.ReadError: httpx.ReadError,
     httpcore.WriteError: httpx.WriteError,
     httpcore.LocalProtocolError: httpx.LocalProtocolError,
@@ -94,7 +95,7 @@ def addresses_of(host: str, port: int) -> tuple[str, ...]:
     """The addresses of `host`, best first, each once."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except OSError as error:
+    except (OSError, UnicodeError) as error:
         raise httpcore.ConnectError(str(error)) from error
     return tuple(dict.fromkeys(str(address[0]) for *_, address in found))
 
@@ -162,9 +163,16 @@ class DeadlineTransport(httpx.BaseTransport):
     """HTTP/1.1 over kept connections, all of them under `deadline`; never asks twice."""
 
     def __init__(
-        self, *, deadline: Deadline, connections: int, idle: timedelta, ssl_context: ssl.SSLContext | None
+        self,
+        *,
+        deadline: Deadline,
+        connections: int,
+        idle: timedelta,
+        ssl_context: ssl.SSLContext | None,
+        proxy: httpx.Proxy | None = None,
     ) -> None:
         self._pool = httpcore.ConnectionPool(
+            proxy=httpcore.Proxy(str(proxy.url), auth=proxy.raw_auth) if proxy else None,
             ssl_context=ssl_context,
             max_connections=connections,
             max_keepalive_connections=connections,

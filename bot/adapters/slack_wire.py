@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 from urllib.parse import urlencode
+from urllib.request import getproxies, proxy_bypass
 
 import httpx
 import msgspec
@@ -24,21 +25,34 @@ WAITS = httpx.Timeout(connect=5.0, read=20.0, write=10.0, pool=5.0)
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 NOTHING_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)
 CANNOT_BE_SENT = (httpx.LocalProtocolError, httpx.UnsupportedProtocol, httpx.InvalidURL)
+UNREADABLE = (msgspec.DecodeError, RecursionError)
 
 Answer = TypeVar("Answer")
 logger = logging.getLogger(__name__)
 
 
 def slack_client(*, base_url: str, deadline: Deadline) -> httpx.Client:
-    """A client that keeps its connections and holds `deadline`; to this machine it never goes through a proxy."""
+    """A client that keeps its connections and holds `deadline`, through the environment's proxy where there is one."""
     url = httpx.URL(base_url)
     transport = DeadlineTransport(
         deadline=deadline,
         connections=CONNECTIONS,
         idle=IDLE,
         ssl_context=httpx.create_ssl_context() if url.scheme == "https" else None,
+        proxy=proxy_for(url),
     )
-    return httpx.Client(transport=transport, timeout=WAITS, trust_env=url.host not in LOOPBACK)
+    return httpx.Client(transport=transport, timeout=WAITS)
+
+
+def proxy_for(url: httpx.URL) -> httpx.Proxy | None:
+    """The proxy that the environment names for `url` (`HTTPS_PROXY`, `NO_PROXY` ...); never one to this machine."""
+    if url.host in LOOPBACK or proxy_bypass(url.host):
+        return None
+    proxies = getproxies()
+    address = proxies.get(url.scheme) or proxies.get("all")
+    if not address:
+        return None
+    return httpx.Proxy(address if "://" in address else f"http://{address}")
 
 
 class SlackWire:
@@ -132,7 +146,7 @@ class SlackWire:
     def _accepted(self, method: str, response: httpx.Response) -> Envelope:
         try:
             envelope = msgspec.json.decode(response.content, type=Envelope)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except UNREADABLE as error:
             if response.is_success:
                 raise SendFailed("unreadable_answer", uncertain=True) from error
             envelope = Envelope(ok=False)
@@ -157,7 +171,7 @@ class SlackWire:
     def _read_as(self, answer: type[Answer], response: httpx.Response) -> Answer:
         try:
             return msgspec.json.decode(response.content, type=answer)
-        except msgspec.ValidationError as error:
+        except UNREADABLE as error:
             raise SendFailed("unreadable_answer", uncertain=True) from error
 
     def _wish(self, response: httpx.Response) -> timedelta | None:

@@ -1,1 +1,41 @@
-"""What went wrong and what changed: reads logs and facts; never talks to anyone."""
+"""Reads why a run failed, what class of cause it has and what changed since it last went well.
+
+Pure: it must not know incidents, storage, the network or the clock.
+"""
+
+from bot.evidence.cleaning import clean
+from bot.evidence.facts import read_run_facts
+from bot.evidence.masking import mask
+from bot.evidence.reading import read_failure
+from bot.evidence.rules import Rule, RuleError, RuleSet, load_rules
+from bot.evidence.types import (
+    UNKNOWN,
+    Cause,
+    Change,
+    ChangeKind,
+    ErrorReport,
+    Evidence,
+    EvidenceLine,
+    RetryHint,
+    RootError,
+)
+
+__all__ = [
+    "UNKNOWN",
+    "Cause",
+    "Change",
+    "ChangeKind",
+    "ErrorReport",
+    "Evidence",
+    "EvidenceLine",
+    "RetryHint",
+    "RootError",
+    "Rule",
+    "RuleError",
+    "RuleSet",
+    "clean",
+    "load_rules",
+    "mask",
+    "read_failure",
+    "read_run_facts",
+]

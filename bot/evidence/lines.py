@@ -5,12 +5,16 @@ It never decides which line matters.
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
 LINE_CAP = 4000
+WHOLE = 5000
+HEAD = 200
+TAIL = 3000
+LOUD_CAP = 1000
 
 
 class Level(IntEnum):
@@ -32,6 +36,10 @@ class LogLine:
     prefixed: bool
 
 
+_LOUD = re.compile(
+    r"rror|xception|ERR|FATAL|[Ff]atal|[Ff]ail|FAIL|Traceback|Caused|panic|Killed|killed|OOM|denied|refused|timed? ?out|Timeout"
+    r"|Warning {2}|Evicted|[Aa]bort|cannot|Cannot|Unable|not found|Reason:|reason:|signal"
+)
 _LEVELS = {
     "trace": Level.DEBUG,
     "debug": Level.DEBUG,
@@ -68,7 +76,8 @@ _PREFIX = re.compile(
     r"|Subtask(?: \w{1,80})?: "
     r"|\[pid \d{1,8}\] ?"
     r"|<\d{1,8}> ?"
-    r"|\[\s?\d{1,8}\s?\] ?(?:\{\} ?)?"
+    r"|\[\s?\d{1,8}\s?\] ?"
+    r"|\{[\w-]{0,40}\} (?=[<\[A-Z])"
     r"|[|] "
     r"|- (?=\S))"
 )
@@ -89,12 +98,31 @@ _WRONG = ("error", "err", "exception", "exc_info", "stack_trace", "stacktrace", 
 _BAD_STATUS = frozenset({"FAILED", "TIMED_OUT", "FAILED_WITH_TERMINAL_ERROR", "ERROR", "CRASHED", "ABORTED"})
 
 
-def read_lines(text: str, *, first_number: int = 1) -> list[LogLine]:
-    """Return the lines of a cleaned text; a line of several (a JSON record) gives several of one number."""
+def read_lines(text: str) -> list[LogLine]:
+    """Return the lines of a cleaned text that may matter; a JSON record of several lines gives several of one number.
+
+    A short text is read whole. Of a long one: its end, and the surroundings of what looks like an error.
+    """
+    raws = (text.replace("#012", "\n") if "#012" in text else text).split("\n")
     lines: list[LogLine] = []
-    for number, raw in enumerate(text.replace("#012", "\n").split("\n") if "#012" in text else text.split("\n"), first_number):
-        lines.extend(_parsed(number, raw[:LINE_CAP].rstrip()))
+    for index in range(len(raws)) if len(raws) <= WHOLE else _worth_reading(raws):
+        lines.extend(_parsed(index + 1, _middle_cut(raws[index].rstrip())))
     return lines
+
+
+def _worth_reading(raws: Sequence[str]) -> list[int]:
+    """Return the indices of the lines to read of a long log, in order."""
+    loud = [index for index, raw in enumerate(raws) if _LOUD.search(raw, 0, LINE_CAP) is not None]
+    if len(loud) > 2 * LOUD_CAP:
+        loud = loud[:LOUD_CAP] + loud[-LOUD_CAP:]
+    chosen = set(range(HEAD)) | set(range(len(raws) - TAIL, len(raws)))
+    for index in loud:
+        chosen.update(range(max(index - 2, 0), min(index + 6, len(raws))))
+    return sorted(chosen)
+
+
+def _middle_cut(raw: str) -> str:
+    return raw if len(raw) <= LINE_CAP else f"{raw[: LINE_CAP // 2]} ... {raw[-LINE_CAP // 2 :]}"
 
 
 def _parsed(number: int, raw: str) -> Iterator[LogLine]:
@@ -125,7 +153,7 @@ def _record(raw: str) -> tuple[Level, str] | None:
     if level is Level.NONE and not said:
         return None
     if wrong and said and level in (Level.ERROR, Level.NONE):
-        return level, f"{said}\n{wrong}"
+        return level, f"{said}: {wrong}"
     return level, wrong if wrong and not said else said
 
 

@@ -49,7 +49,9 @@ _HEADER = re.compile(
 )
 _SCHEME = re.compile(r"(?<![A-Za-z0-9])(bearer|basic|negotiate|digest)\s{1,3}([A-Za-z0-9._~+/=-]{8,})", re.IGNORECASE)
 _CURL = re.compile(r"((?<!\S)(?:-u|--user|--proxy-user)[ =]\s{0,2}[\"']?[^\s:\"']{1,80}:)([^\s\"']{1,256})")
-_IDENTIFIED = re.compile(r"(identified\s{1,3}(?:with\s{1,3}\S{1,40}\s{1,3})?by\s{1,3}[\"'])([^\"'\n]{1,256})", re.IGNORECASE)
+_IDENTIFIED = re.compile(
+    r"(identified\s{1,3}(?:with\s{1,3}\S{1,40}\s{1,3})?by\s{1,3}[\"'])([^\"'\n]{1,256})", re.IGNORECASE
+)
 _SURE = (
     r"pass(?:word|wd|phrase|code)?|passw|pwd|secret(?:s|[_-]?(?:access)?[_-]?key|[_-]?id)?|api[_ .-]?key|apikey|"
     r"access[_ .-]?key|account[_-]?key|shared[_-]?access[_-]?(?:key|signature)|private[_-]?key|signing[_-]?key|"
@@ -64,6 +66,10 @@ _NAMED = re.compile(
     r"(?:\\{0,3}\"(?P<double>(?:[^\"\\\n]|\\[^\"\n]){0,2048})|\\{0,3}'(?P<single>(?:[^'\\\n]|\\[^'\n]){0,2048})"
     r"|(?P<bare>[^\s,;&\"'<>]{1,2048}))",
     re.IGNORECASE,
+)
+_STEMS = (
+    *("pass", "pwd", "secret", "key", "token", "auth", "cred", "sess", "sid", "sig", "salt", "hash", "nonce", "otp"),
+    *("pin", "jwt", "dsn", "connection", "webhook", "verifier"),
 )
 _FLAG = re.compile(
     r"((?<!\S)--?[a-z0-9-]{0,40}(?:password|passwd|passphrase|pwd|token|secret|api-?key|access-?key)\s{1,3}[\"']?)"
@@ -80,8 +86,34 @@ _KEY_END = re.compile(r"-----END (?:[A-Z0-9]{1,20} ){0,5}PRIVATE KEY(?: BLOCK)?-
 _KEY_BODY = re.compile(r"(?:[A-Za-z0-9+/=\s]|\\n|\\r){0,20000}")
 _KEY_LINE = re.compile(r"[A-Za-z0-9+/]{40,}={0,2}|[A-Za-z0-9+/]{1,76}={1,2}|[A-Za-z0-9+/]{16,39}")
 _HARMLESS = frozenset(
-    "none null nil true false yes no required expired missing invalid incorrect wrong empty undefined unknown "
-    "redacted hidden masked failed denied not was is has the".split()
+    (
+        "none",
+        "null",
+        "nil",
+        "true",
+        "false",
+        "yes",
+        "no",
+        "required",
+        "expired",
+        "missing",
+        "invalid",
+        "incorrect",
+        "wrong",
+        "empty",
+        "undefined",
+        "unknown",
+        "redacted",
+        "hidden",
+        "masked",
+        "failed",
+        "denied",
+        "not",
+        "was",
+        "is",
+        "has",
+        "the",
+    )
 )
 _TELLING_KEY = re.compile(
     rf"(?:{_SURE}|(?:^|[^a-z])(?:{_MAYBE}|cookies?|authorization|tokens?))\d{{0,3}}$", re.IGNORECASE
@@ -101,7 +133,7 @@ def mask(text: str) -> str:
     text = _IDENTIFIED.sub(rf"\1{MASK}", text)
     text = _ELEMENT.sub(rf"\1{MASK}", text)
     text = _FLAG.sub(rf"\1{MASK}", text)
-    return _NAMED.sub(_masked_named, text)
+    return _mask_named(text)
 
 
 def names_secret(name: str) -> bool:
@@ -109,14 +141,32 @@ def names_secret(name: str) -> bool:
     return _TELLING_KEY.search(name[-80:]) is not None
 
 
+def _mask_named(text: str) -> str:
+    """Mask values beside telling names; the costly pattern sees only lines that hold a stem of one, and the next."""
+    lines = text.split("\n")
+    telling = [any(stem in line for stem in _STEMS) for line in text.lower().split("\n")]
+    parts: list[str] = []
+    at = 0
+    while at < len(lines):
+        end = at + 1
+        while end < len(lines) and telling[end - 1]:
+            end += 1
+        block = "\n".join(lines[at:end])
+        parts.append(_NAMED.sub(_masked_named, block) if telling[at] else block)
+        at = end
+    return "\n".join(parts)
+
+
 def _mask_keys(text: str) -> str:
     if "PRIVATE KEY" not in text and "PuTTY" not in text and "Private-MAC" not in text:
         return text
     parts: list[str] = []
     position = 0
+    end: re.Match[str] | None = _KEY_END.search(text)
     while True:
         begin = _KEY_BEGIN.search(text, position)
-        end = _KEY_END.search(text, position)
+        if end is not None and end.start() < position:
+            end = _KEY_END.search(text, position)
         if end is not None and (begin is None or end.start() < begin.start()):
             parts.append(_without_key_before(text[position : end.start()]))
             position = end.end()

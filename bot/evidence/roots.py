@@ -16,7 +16,8 @@ SHOWN_WIDTH = 400
 REACH = 120
 
 _RECOVERED = re.compile(
-    r"re-?established|reachable (?:again )?after|recovered|\bsucceeded (?:after|on)|reconnected|retry succeeded|announced itself again"
+    r"re-?established|reachable (?:again )?after|recovered|\bsucceeded (?:after|on)|reconnected|retry succeeded"
+    r"|announced itself again"
     r"|connection restored|back online|attempt \d{1,3} succeeded",
     re.IGNORECASE,
 )
@@ -90,6 +91,10 @@ def evidence_lines(reading: Reading, lines: Sequence[LogLine]) -> tuple[Evidence
     for at in wanted:
         line = lines[at]
         if line.number not in numbers and len(numbers) < SHOWN_LINES and line.shown.strip():
-            shown = line.shown if len(line.shown) <= SHOWN_WIDTH else line.shown[: SHOWN_WIDTH - 1] + "\N{HORIZONTAL ELLIPSIS}"
+            shown = (
+                line.shown
+                if len(line.shown) <= SHOWN_WIDTH
+                else line.shown[: SHOWN_WIDTH - 1] + "\N{HORIZONTAL ELLIPSIS}"
+            )
             numbers[line.number] = EvidenceLine(number=line.number, text=shown, decisive=at in decisive)
     return tuple(numbers[number] for number in sorted(numbers))

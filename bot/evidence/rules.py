@@ -12,18 +12,15 @@ from typing import Any
 
 import yaml
 
-from bot.evidence.engine import Matcher, Pattern, PatternError, check_pattern
+from bot.evidence.engine import Matcher, PatternError, Stack, check_pattern
+from bot.evidence.type_names import TypeNames
 from bot.evidence.types import UNKNOWN, RetryHint
 
 _ID = re.compile(r"[a-z][a-z0-9_]{0,40}(?:\.[a-z0-9][a-z0-9_]{0,60}){1,3}")
 _TYPE_NAME = re.compile(r"[\w.$*]{1,200}")
+_TOP_CHOICE = re.compile(r"\|\.\*")
 _SIGNAL_NAME = re.compile(r"SIG[A-Z0-9]{2,12}")
 _FIELDS = ("type", "message", "near", "log", "exit", "signal", "untyped")
-_ANCHOR = (
-    r"(?:^|(?:error|failed|failure|exception|fatal|reason|cause|caused by|timeout|disconnected|aborted\.'|response from daemon)"
-    r"(?: code)?[)\]\"']{0,2}(?:: {0,2}|\(|=|, )[\[(\"']{0,2}(?:\d{3,5}[,:] [\"']?)?"
-    r"|^\(?(?:\d{1,6}|[0-9A-Z]{5})(?: \(\w{1,12}\))?[,:] {1,2}[b]?[\"']?|\(\w{1,40}(?:error|exception)\([\"']?)"
-)
 
 
 class RuleError(ValueError):
@@ -56,7 +53,11 @@ class Clause:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """A cause, or an exclusion (`excludes`): a sign that forbids to call a failure passing."""
+    """A cause, or an exclusion (`excludes`): a sign that forbids to call a failure passing.
+
+    A `generic` cause counts only on the root error and yields to any other that is not passing; a `fallback` is
+    taken when no other rule is sure.
+    """
 
     id: str
     title: str
@@ -65,6 +66,7 @@ class Rule:
     never_safe: bool
     excludes: bool
     generic: bool
+    fallback: bool
     platform_team: str | None
     when: tuple[Clause, ...]
     unless: tuple[Clause, ...]
@@ -75,7 +77,7 @@ class Rule:
 class RuleSet:
     """The rules with their compiled patterns; immutable, safe to share among threads."""
 
-    def __init__(self, *, rules: Sequence[Rule], types: Matcher, messages: Matcher, lines: Matcher) -> None:
+    def __init__(self, *, rules: Sequence[Rule], types: TypeNames, messages: Stack, lines: Stack) -> None:
         self._rules = {rule.id: rule for rule in rules}
         self.types = types
         self.messages = messages
@@ -91,31 +93,55 @@ class RuleSet:
         return self._rules[rule_id]
 
 
-class _Patterns:
-    """Collects patterns once each and remembers their index."""
+class _Numbers:
+    """Gives each text a number, once; it may go on where another one stopped."""
 
-    def __init__(self) -> None:
-        self._index: dict[Pattern, int] = {}
+    def __init__(self, known: Sequence[str] = ()) -> None:
+        self._index = {text: number for number, text in enumerate(known)}
 
-    def add(self, pattern: Pattern) -> int:
-        return self._index.setdefault(pattern, len(self._index))
+    def add(self, text: str) -> int:
+        return self._index.setdefault(text, len(self._index))
 
-    def compiled(self) -> Matcher:
-        return Matcher(tuple(self._index))
+    def texts(self) -> tuple[str, ...]:
+        return tuple(self._index)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Packaged:
+    """The product's own rules, compiled once a process."""
+
+    rules: tuple[Rule, ...]
+    types: tuple[str, ...]
+    messages: tuple[str, ...]
+    lines: tuple[str, ...]
+    message_matcher: Matcher
+    line_matcher: Matcher
 
 
 class _Builder:
-    """Turns raw mappings into rules over three shared sets of patterns."""
+    """Turns raw mappings into rules over shared patterns; `trusted` leaves the checks to the final compilation."""
 
-    def __init__(self) -> None:
-        self.types = _Patterns()
-        self.messages = _Patterns()
-        self.lines = _Patterns()
+    def __init__(self, *, trusted: bool, known: _Packaged | None = None) -> None:
+        self.types = _Numbers(known.types if known is not None else ())
+        self.messages = _Numbers(known.messages if known is not None else ())
+        self.lines = _Numbers(known.lines if known is not None else ())
+        self._trusted = trusted
+
+    def _checked(self, text: str, rule_id: str, field: str) -> str:
+        if self._trusted:
+            return text
+        try:
+            check_pattern(text)
+        except PatternError as failure:
+            raise RuleError(rule_id=rule_id, field=field, message=failure.message, column=failure.column) from failure
+        return text
 
     def rule(self, raw: Mapping[str, Any]) -> Rule:
         rule_id = raw.get("id")
         if not isinstance(rule_id, str) or not _ID.fullmatch(rule_id) or rule_id == UNKNOWN:
-            raise RuleError(rule_id=str(rule_id), field="id", message="expected a dotted name such as network.connection_reset")
+            raise RuleError(
+                rule_id=str(rule_id), field="id", message="expected a dotted name such as network.connection_reset"
+            )
         group = _text(raw, rule_id, "group", rule_id.partition(".")[0])
         hint = _text(raw, rule_id, "retry_hint", RetryHint.DEPENDS)
         if hint not in set(RetryHint):
@@ -132,6 +158,7 @@ class _Builder:
             never_safe=_flag(raw, rule_id, "never_safe"),
             excludes=_flag(raw, rule_id, "excludes"),
             generic=_flag(raw, rule_id, "generic"),
+            fallback=_flag(raw, rule_id, "fallback"),
             platform_team=_text(raw, rule_id, "platform_team", "") or None,
             when=when,
             unless=self._clauses(raw.get("unless"), rule_id, "unless", passing=False),
@@ -153,11 +180,15 @@ class _Builder:
             raise RuleError(rule_id=rule_id, field=field, message="expected a mapping of signals")
         for name in raw:
             if name not in _FIELDS:
-                raise RuleError(rule_id=rule_id, field=f"{field}.{name}", message=f"expected one of {', '.join(_FIELDS)}")
+                raise RuleError(
+                    rule_id=rule_id, field=f"{field}.{name}", message=f"expected one of {', '.join(_FIELDS)}"
+                )
         clause = Clause(
-            types=tuple(self.types.add(_type_pattern(name, rule_id, field)) for name in _strings(raw, rule_id, field, "type")),
+            types=tuple(
+                self.types.add(_type_name(name, rule_id, field)) for name in _strings(raw, rule_id, field, "type")
+            ),
             messages=tuple(
-                self.messages.add(Pattern(text=f"{_ANCHOR}(?:{_checked(text, rule_id, f'{field}.message')})", multiline=not passing))
+                self.messages.add(_anchored(self._checked(text, rule_id, f"{field}.message")))
                 for text in _strings(raw, rule_id, field, "message")
             ),
             near=self._lines(raw, rule_id, field, "near"),
@@ -167,12 +198,16 @@ class _Builder:
             untyped=bool(raw.get("untyped", False)),
         )
         if passing and not clause.speaks_of_error:
-            raise RuleError(rule_id=rule_id, field=field, message="a cause that a rerun likely heals needs a type or a message of the error")
+            raise RuleError(
+                rule_id=rule_id,
+                field=field,
+                message="a cause that a rerun likely heals needs a type or a message of the error",
+            )
         return clause
 
     def _lines(self, raw: Mapping[str, Any], rule_id: str, field: str, name: str) -> tuple[int, ...]:
         return tuple(
-            self.lines.add(Pattern(text=_checked(text, rule_id, f"{field}.{name}"), multiline=True))
+            self.lines.add(self._checked(text, rule_id, f"{field}.{name}"))
             for text in _strings(raw, rule_id, field, name)
         )
 
@@ -188,33 +223,49 @@ def packaged_rules() -> tuple[Mapping[str, Any], ...]:
     return tuple(found)
 
 
-def load_rules(extra: Sequence[Mapping[str, Any]] = ()) -> RuleSet:
-    """Compile the packaged rules and `extra` ones, which replace those of the same id; raises RuleError."""
-    merged: dict[str, Mapping[str, Any]] = {}
-    for raw in (*packaged_rules(), *extra):
-        if not isinstance(raw, Mapping):
-            raise RuleError(rule_id="?", field="causes", message="expected a mapping")
-        merged[str(raw.get("id"))] = raw
-    builder = _Builder()
-    rules = tuple(builder.rule(raw) for raw in merged.values())
-    return RuleSet(
-        rules=rules, types=builder.types.compiled(), messages=builder.messages.compiled(), lines=builder.lines.compiled()
+@cache
+def _packaged() -> _Packaged:
+    builder = _Builder(trusted=True)
+    rules = tuple(builder.rule(raw) for raw in packaged_rules())
+    return _Packaged(
+        rules=rules,
+        types=builder.types.texts(),
+        messages=builder.messages.texts(),
+        lines=builder.lines.texts(),
+        message_matcher=Matcher(builder.messages.texts()),
+        line_matcher=Matcher(builder.lines.texts()),
     )
 
 
-def _checked(text: str, rule_id: str, field: str) -> str:
-    try:
-        check_pattern(text)
-    except PatternError as failure:
-        raise RuleError(rule_id=rule_id, field=field, message=failure.message, column=failure.column) from failure
-    return text
+def load_rules(extra: Sequence[Mapping[str, Any]] = ()) -> RuleSet:
+    """Return the packaged rules with `extra` ones, which replace those of the same id; raises RuleError."""
+    known = _packaged()
+    builder = _Builder(trusted=False, known=known)
+    merged = {rule.id: rule for rule in known.rules}
+    for raw in extra:
+        if not isinstance(raw, Mapping):
+            raise RuleError(rule_id="?", field="causes", message="expected a mapping")
+        rule = builder.rule(raw)
+        merged[rule.id] = rule
+    return RuleSet(
+        rules=tuple(merged.values()),
+        types=TypeNames(builder.types.texts()),
+        messages=Stack(known.message_matcher, Matcher(builder.messages.texts()[len(known.messages) :])),
+        lines=Stack(known.line_matcher, Matcher(builder.lines.texts()[len(known.lines) :])),
+    )
 
 
-def _type_pattern(name: str, rule_id: str, field: str) -> Pattern:
+def _anchored(text: str) -> str:
+    """Let a pattern begin only where a message begins; one that starts with `.*` says itself that it need not."""
+    return text.removeprefix(".*") if text.startswith(".*") and not _TOP_CHOICE.search(text) else f"^(?:{text})"
+
+
+def _type_name(name: str, rule_id: str, field: str) -> str:
     if not _TYPE_NAME.fullmatch(name):
-        raise RuleError(rule_id=rule_id, field=f"{field}.type", message="expected the name of an exception; * stands for any part")
-    text = re.escape(name).replace(r"\*", r"\w*").replace(r"\.", r"[.]")
-    return Pattern(text=rf"(?:^|[.:/$]){text}$", caseless=False)
+        raise RuleError(
+            rule_id=rule_id, field=f"{field}.type", message="expected the name of an exception; * stands for any part"
+        )
+    return name
 
 
 def _strings(raw: Mapping[str, Any], rule_id: str, field: str, name: str) -> tuple[str, ...]:
@@ -228,7 +279,9 @@ def _strings(raw: Mapping[str, Any], rule_id: str, field: str, name: str) -> tup
 def _numbers(raw: Mapping[str, Any], rule_id: str, field: str, name: str) -> tuple[int, ...]:
     value = raw.get(name, ())
     values = (value,) if isinstance(value, int) else value
-    if not isinstance(values, list | tuple) or not all(isinstance(one, int) and not isinstance(one, bool) for one in values):
+    if not isinstance(values, list | tuple) or not all(
+        isinstance(one, int) and not isinstance(one, bool) for one in values
+    ):
         raise RuleError(rule_id=rule_id, field=f"{field}.{name}", message="expected an exit code or a list of them")
     return tuple(values)
 

@@ -95,13 +95,6 @@ class LookFor:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CancelRequest:
-    """Take a request back that has not been sent yet; one that is being sent is not touched."""
-
-    key: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Reserve:
     """Book a rerun: on the automatic allowance of job and team, or apart when an owner approved it."""
 
@@ -146,7 +139,7 @@ class MarkCause:
     safe: bool
 
 
-Effect = OpenThread | Reply | AskScheduler | LookFor | CancelRequest | Reserve | Settle | Release | MarkCause
+Effect = OpenThread | Reply | AskScheduler | LookFor | Reserve | Settle | Release | MarkCause
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -125,10 +125,11 @@ class DeliveryBuried:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Acknowledged:
-    """`lasts` None: the policy's default."""
+    """`lasts` None: the policy's default. `take_over`: also from somebody who holds it."""
 
     by: By
     lasts: timedelta | None = None
+    take_over: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,10 +161,11 @@ class StopRerunWanted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approved:
-    """Yes to the proposal of that number."""
+    """Yes to the proposal of that number. `confirmed`: also to the warning that the cause is unknown."""
 
     by: By
     proposal: int
+    confirmed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

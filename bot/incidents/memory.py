@@ -52,7 +52,11 @@ class CauseResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobMemory:
-    """One job's short memory. `streak` are the failures since the last good run, newest last."""
+    """One job's short memory. `streak` are the failures since the last good run, newest last.
+
+    `watched_from`: nominal times after it are expected to start (None: not watched). `told_late`: living runs that were
+    called late already.
+    """
 
     schedule: Schedule | None = None
     owner: str | None = None
@@ -65,6 +69,8 @@ class JobMemory:
     streak: tuple[Failure, ...] = ()
     marks: tuple[SafeMark, ...] = ()
     results: tuple[CauseResult, ...] = ()
+    watched_from: datetime | None = None
+    told_late: tuple[datetime, ...] = ()
 
     @property
     def usual_duration(self) -> timedelta | None:
@@ -98,7 +104,15 @@ def started(memory: JobMemory, run: LiveRun) -> JobMemory:
 
 def ended(memory: JobMemory, run: RunRef) -> JobMemory:
     """`run` and its earlier generations live no more."""
-    return replace(memory, live=tuple(live for live in memory.live if not _ends(live.run, run)))
+    told = tuple(time for time in memory.told_late if time != run.nominal_time)
+    return replace(memory, live=tuple(live for live in memory.live if not _ends(live.run, run)), told_late=told)
+
+
+def told_late(memory: JobMemory, nominal_time: datetime, *, start: bool) -> JobMemory:
+    """That nominal time was called late: it is not watched for the same again."""
+    if start:
+        return replace(memory, watched_from=max(filter(None, (memory.watched_from, nominal_time))))
+    return replace(memory, told_late=(*memory.told_late, nominal_time)[-KEEP_STREAK:])
 
 
 def succeeded(memory: JobMemory, run: RunRef, ended_at: datetime, sample: Sample | None) -> JobMemory:

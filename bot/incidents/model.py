@@ -115,13 +115,19 @@ class Ask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chase:
-    """Where the asking stands: the next ladder step, when the last ask went out, for which run it was the last before."""
+    """Where the asking stands: the next ladder step, when the last ask went out, for which run it was the last before.
+
+    `reason`: why the ask that still waits for the team's hours is needed. `quiet_until`: a run that may pay is under way;
+    before that instant only the ask before the next run goes out.
+    """
 
     next: Ask | None = None
     step: int = 0
     asked_at: datetime | None = None
     asked_before: datetime | None = None
     count: int = 0
+    reason: str = ""
+    quiet_until: datetime | None = None
 
 
 class RerunPhase(StrEnum):
@@ -136,10 +142,10 @@ class RerunPhase(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rerun:
-    """A rerun of owed times, oldest first; `waiting` are those without a result yet.
+    """A rerun of one owed time: the first of `waiting`; the others, oldest first, follow one by one while they go well.
 
-    `key` is its idempotency key. `automatic`: licensed by a safe mark, booked on the allowance. `due_at`: its timer.
-    `by`: the owner who asked for it or approved it.
+    `key` is its idempotency key. `automatic`: licensed by a safe mark, booked on the allowance. `due_at`: its timer
+    (None when LOST). `by`: the owner who asked for it or approved it.
     """
 
     key: str
@@ -149,7 +155,7 @@ class Rerun:
     action: Action = Action.RERUN
     cause: str
     phase: RerunPhase
-    due_at: datetime
+    due_at: datetime | None
     estimate: Cost | None = None
     by: By | None = None
     reason: str = ""
@@ -209,6 +215,17 @@ class OwnerDecision:
     in_force_at: datetime | None = None
     silences_only: bool = False
     refused: str | None = None
+    resumed_at: datetime | None = None
+
+    @property
+    def pending(self) -> bool:
+        """Recorded, asked of the scheduler, and not answered yet."""
+        return bool(self.key) and self.in_force_at is None and self.refused is None
+
+    @property
+    def holds_schedule(self) -> bool:
+        """The scheduler has stopped the job at our request, and we have not asked it to go on."""
+        return bool(self.key) and self.in_force_at is not None and self.resumed_at is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,7 +255,8 @@ class Returned:
 class Incident:
     """One occurrence of a record: `record` and `number` name it, `version` rises with every decision.
 
-    `record` is 0 until storage has given it one.
+    `record` is 0 until storage has given it one. `waived` are owed times that a person's word took away. `by_hand` is the
+    run started by hand that took the place of a waiting rerun or proposal: its failure asks the owner.
     """
 
     record: int
@@ -252,6 +270,8 @@ class Incident:
     count: int = 1
     fingerprints: tuple[str, ...] = ()
     owed: tuple[Owed, ...] = ()
+    waived: tuple[Owed, ...] = ()
+    by_hand: str | None = None
     reason: str = ""
     acknowledgement: Acknowledgement | None = None
     first_word_at: datetime | None = None
@@ -259,7 +279,7 @@ class Incident:
     chase: Chase = field(default_factory=Chase)
     rerun: Rerun | None = None
     reruns: int = 0
-    licensed: tuple[datetime | None, ...] = ()
+    licensed: tuple[tuple[datetime | None, str], ...] = ()
     proposal: Proposal | None = None
     proposals: int = 0
     decision: OwnerDecision | None = None

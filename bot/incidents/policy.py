@@ -176,6 +176,23 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StormPolicy:
+    """More than `jobs` occurrences of one channel, cause or upstream within `window` are one storm."""
+
+    jobs: int = 10
+    window: timedelta = timedelta(minutes=5)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CanaryPolicy:
+    """More than `jobs` jobs with one cause within `window`: one is rerun first, the others held for `hold` at most."""
+
+    jobs: int = 10
+    window: timedelta = timedelta(minutes=5)
+    hold: timedelta = timedelta(minutes=60)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Schedule:
     """When a job is due: `cron` in `zone`, or `every`, or the scheduler's own word for the next run; else none."""
 
@@ -200,6 +217,7 @@ class Team:
     manager: str | None = None
     budget: BudgetLimit | None = None
     mode: Mode | None = None
+    webhook: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,6 +242,8 @@ class JobPolicy:
     late: LatePolicy = field(default_factory=LatePolicy)
     chase: ChasePolicy = field(default_factory=ChasePolicy)
     limits: Limits = field(default_factory=Limits)
+    storm: StormPolicy = field(default_factory=StormPolicy)
+    canary: CanaryPolicy = field(default_factory=CanaryPolicy)
     safe_marks: tuple[SafeMark, ...] = ()
     downstream: tuple[str, ...] = ()
     schedule: Schedule | None = None

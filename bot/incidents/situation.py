@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.incidents.effects import Effect, Note, Told
-from bot.incidents.keys import Capability, Cost
+from bot.incidents.keys import Capability, Cost, JobKey
 from bot.incidents.model import Incident, Owed
 from bot.incidents.people import Directory
 from bot.incidents.policy import Door, JobPolicy, SafeMark
@@ -38,21 +38,24 @@ class Waiting:
 class Situation:
     """The surroundings of one decision.
 
-    `next_run_at` is strictly after now, `interval` the distance between nominal times there. `estimate` is in the unit of
-    `allowance` (None: no good run, or no conversion). `reruns` counts reruns so far by nominal time, whoever asked;
+    `next_run_at` is strictly after now, `following_run_at` the one after it, `interval` the distance between nominal times
+    there. `estimate` is in the unit of `allowance` (None: no good run, or no conversion). `reruns` counts reruns so far by
+    nominal time, whoever asked (one that is only planned is not counted);
     `live` are the nominal times with a living run, `paid` those with a good run; `latest_started` the newest nominal time
-    that has a run. `failures_in_a_row` includes the event's failure; `unpaid` are the failed times of that row.
+    that has a run, `last_good_time` the newest that has a good one. `failures_in_a_row` includes the event's failure; `unpaid` are the failed times of that row.
     `previous` is the settled occurrence with the event's fingerprint within the reopen window, `times` its count in it;
     `linked` the newest settled record of the job. `unresolved` is the record of another unresolved occurrence of the job.
-    `suspended`: causes whose mark three failing reruns in a row have suspended.
+    `retired`: the job was retired in force. `suspended`: causes whose mark three failing reruns in a row have suspended.
     """
 
+    job: JobKey
     policy: JobPolicy
     policies_version: str = ""
     directory: Directory = field(default_factory=Directory)
     can: frozenset[Capability] = frozenset()
     doors: frozenset[Door] = frozenset({Door.CHANNEL})
     next_run_at: datetime | None = None
+    following_run_at: datetime | None = None
     interval: timedelta | None = None
     usual_duration: timedelta | None = None
     estimate: Cost | None = None
@@ -64,12 +67,14 @@ class Situation:
     paid: frozenset[datetime | None] = frozenset()
     latest_started: datetime | None = None
     last_good_at: datetime | None = None
+    last_good_time: datetime | None = None
     failures_in_a_row: int = 1
     unpaid: tuple[Owed, ...] = ()
     previous: Incident | None = None
     times: int = 1
     linked: int | None = None
     unresolved: int | None = None
+    retired: bool = False
     downstream: tuple[Waiting, ...] = ()
 
     def reruns_of(self, nominal_time: datetime | None) -> int:

@@ -13,9 +13,7 @@ from bot.policies.readings import quoted
 from bot.policies.scheduler_shapes import SCHEDULER_TYPES
 from bot.policies.shapes import PoliciesShape
 from bot.policies.strict import kind_of
-from bot.policies.values import path_to
-
-Steps = tuple[str | int, ...]
+from bot.policies.values import Steps, path_to
 
 _EXPECTED = {
     "string_type": "a text",
@@ -68,7 +66,7 @@ def _problem(root: Node, detail: ErrorDetails, steps: Steps) -> Problem:
         case "ontrack":
             return problem_at(root, steps, context["message"], context["hint"])
         case "extra_forbidden":
-            known = _known_keys(root, steps[:-1])
+            known = _known_keys(detail["loc"][:-1])
             return problem_at(root, steps, f"unknown key {quoted(steps[-1])}", nearest(str(steps[-1]), known), key=True)
         case "missing":
             return problem_at(root, steps, f"{steps[-1]} is missing", key=True)
@@ -88,30 +86,43 @@ def _problem(root: Node, detail: ErrorDetails, steps: Steps) -> Problem:
             return problem_at(root, steps, detail["msg"])
 
 
-def _known_keys(root: Node, steps: Steps) -> set[str]:
-    """The keys that the map at `steps` takes."""
-    shape: Any = PoliciesShape
-    node = root
-    for step in steps:
-        node = _below(node, step)
-        if isinstance(shape, type) and issubclass(shape, BaseModel):
-            fields = {field.alias or name: field.annotation for name, field in shape.model_fields.items()}
-            shape = fields.get(str(step))
+def _known_keys(loc: Steps) -> set[str]:
+    """The keys that the map at `loc` takes."""
+    shapes = [PoliciesShape]
+    for at, step in enumerate(loc):
+        if at == 2 and loc[0] == "schedulers":
+            shapes = [shape for shape in shapes if _tag(shape) == step]
         else:
-            shape = None
-        shape = _model_in(shape, node)
-        if isinstance(shape, _Each) :
-            continue
-    return set()
+            shapes = [each for shape in shapes for each in _below(shape, step)] or shapes
+    return {field.alias or name for shape in shapes if _is_shape(shape) for name, field in shape.model_fields.items()}
 
 
-class _Each:
-    pass
+def _below(shape: Any, step: str | int) -> Iterator[Any]:
+    if _is_shape(shape):
+        fields = {field.alias or name: field.annotation for name, field in shape.model_fields.items()}
+        yield from _alternatives(fields.get(str(step)))
+    elif get_origin(shape) is dict:
+        yield from _alternatives(get_args(shape)[1])
+    elif get_origin(shape) is list and isinstance(step, int):
+        yield from _alternatives(get_args(shape)[0])
 
 
-def _below(node: Node, step: str | int) -> Node:
-    return node
+def _alternatives(annotation: Any) -> Iterator[Any]:
+    """The types that `annotation` allows, without what is wrapped around them."""
+    if get_origin(annotation) is Annotated:
+        yield from _alternatives(get_args(annotation)[0])
+    elif get_origin(annotation) in (Union, UnionType):
+        for each in get_args(annotation):
+            yield from _alternatives(each)
+    elif annotation is not None:
+        yield annotation
 
 
-def _model_in(shape: Any, node: Node) -> Any:
-    return shape
+def _is_shape(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
+
+
+def _tag(shape: Any) -> str | None:
+    """The type of scheduler that `shape` is for."""
+    field = shape.model_fields.get("type")
+    return get_args(field.annotation)[0] if field else None

@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from bot.incidents.keys import Capability
 from bot.incidents.policy import Audience, Door, Mode, Period, RecoversBy, Urgency
-from bot.policies.problems import nearest
+from bot.policies.problems import did_you_mean
 from bot.policies.readings import (
     CLOCK_TIME_PATTERN,
     DURATION_PATTERN,
@@ -90,21 +90,24 @@ FinishDeadline = Annotated[timedelta | str, _off_or_duration(learned=True), _wor
 
 def _number(expected: str, *, whole: bool, least: float, above: bool = False) -> BeforeValidator:
     def validate(value: object) -> Any:
-        kinds = int if whole else int | float
-        if isinstance(value, bool) or not isinstance(value, kinds) or not isfinite(value):
-            raise error(f"expected {expected}, got {kind_of(value) if not isinstance(value, float) else value}")
-        if value < least or (above and value == least):
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise error(f"expected {expected}, got {kind_of(value)}")
+        if not isfinite(value) or (whole and not isinstance(value, int)) or value < least or (above and value == least):
             raise error(f"expected {expected}, got {value}")
         return value if whole else float(value)
 
     return BeforeValidator(validate)
 
 
-Count = Annotated[int, _number("a whole number from 0", whole=True, least=0), WithJsonSchema({"type": "integer", "minimum": 0})]
+Count = Annotated[
+    int, _number("a whole number from 0", whole=True, least=0), WithJsonSchema({"type": "integer", "minimum": 0})
+]
 Positive = Annotated[
     int, _number("a whole number from 1", whole=True, least=1), WithJsonSchema({"type": "integer", "minimum": 1})
 ]
-Amount = Annotated[float, _number("a number from 0", whole=False, least=0), WithJsonSchema({"type": "number", "minimum": 0})]
+Amount = Annotated[
+    float, _number("a number from 0", whole=False, least=0), WithJsonSchema({"type": "number", "minimum": 0})
+]
 Rate = Annotated[
     float,
     _number("a number above 0", whole=False, least=0, above=True),
@@ -127,16 +130,10 @@ def one_of(enum: type[StrEnum], only: Sequence[StrEnum] = ()) -> tuple[BeforeVal
 
     def read(text: str) -> StrEnum:
         if text not in words:
-            raise Misread(f"{quoted(text)} is not one of {', '.join(words)}", nearest_word(text, words))
+            raise Misread(f"{quoted(text)} is not one of {', '.join(words)}", did_you_mean(text, words))
         return enum(text)
 
     return text_read_by(read, f"one of {', '.join(words)}"), WithJsonSchema({"type": "string", "enum": words})
-
-
-def nearest_word(text: str, words: Sequence[str]) -> str | None:
-    """The nearest of `words`, where one is near; the message has listed them all."""
-    hint = nearest(text, words)
-    return hint if hint and hint.startswith("did") else None
 
 
 def _patterned(pattern: str, *, what: str, hint: str) -> tuple[BeforeValidator, WithJsonSchema]:
@@ -153,9 +150,9 @@ def _filled(text: str) -> str:
 
 
 def _version(value: object) -> int:
-    if value == 1 and isinstance(value, int) and not isinstance(value, bool):
+    if isinstance(value, int) and not isinstance(value, bool) and value == 1:
         return 1
-    raise error(f"version {quoted(value)} of policies is not known", "version: 1")
+    raise error(f"expected the number 1, got {value if isinstance(value, int | float) else kind_of(value)}")
 
 
 def _without_nul(text: str) -> str:
@@ -194,14 +191,18 @@ Text = Annotated[str, text_read_by(_filled)]
 Path = Annotated[str, text_read_by(lambda text: _without_nul(_filled(text)))]
 Variable = Annotated[str, text_read_by(_without_nul)]
 Zone = Annotated[str, text_read_by(read_zone)]
-ClockTime = Annotated[time, text_read_by(read_clock_time), WithJsonSchema({"type": "string", "pattern": CLOCK_TIME_PATTERN})]
+ClockTime = Annotated[
+    time, text_read_by(read_clock_time), WithJsonSchema({"type": "string", "pattern": CLOCK_TIME_PATTERN})
+]
 Since = Annotated[datetime, text_read_by(read_since), WithJsonSchema({"type": "string"})]
 LocalStart = Annotated[datetime, text_read_by(read_local_start), WithJsonSchema({"type": "string"})]
 Size = Annotated[int, text_read_by(read_size), WithJsonSchema({"type": "string", "pattern": SIZE_PATTERN})]
 Email = Annotated[str, *_patterned(_EMAIL, what="an e-mail address", hint="as in ana@example.com")]
 Person = Annotated[
     str,
-    *_patterned(rf"[UW][A-Z0-9]{{2,}}|{_EMAIL}", what="a person", hint="a Slack user id such as U0BEN, or an e-mail address"),
+    *_patterned(
+        rf"[UW][A-Z0-9]{{2,}}|{_EMAIL}", what="a person", hint="a Slack user id such as U0BEN, or an e-mail address"
+    ),
 ]
 Channel = Annotated[
     str, *_patterned(r"[CGD][A-Z0-9]{2,}", what="a channel id", hint="the id, as in C0FINANCE: a name may change")
@@ -229,15 +230,19 @@ Days = Annotated[
 ]
 
 
-def _read_command(value: object) -> Any:
+def _read_command(value: object) -> tuple[str, ...] | str:
     parts = value if isinstance(value, list) else [value]
-    if not parts or not all(isinstance(part, str) for part in parts):
-        raise error("expected a text for sh -c, or a list of texts", "quote numbers" if isinstance(value, list) else None)
-    if not parts[0].strip():
+    if not parts:
         raise error("the command is empty")
-    if any("\0" in part for part in parts):
+    texts = [part for part in parts if isinstance(part, str)]
+    if len(texts) != len(parts):
+        hint = "quote numbers" if isinstance(value, list) else None
+        raise error("expected a text for sh -c, or a list of texts", hint)
+    if not texts[0].strip():
+        raise error("the command is empty")
+    if any("\0" in text for text in texts):
         raise error("a command holds no NUL")
-    return tuple(parts) if isinstance(value, list) else value
+    return tuple(texts) if isinstance(value, list) else texts[0]
 
 
 Command = Annotated[

@@ -1,7 +1,7 @@
 """Reads YAML into a tree of nodes that know their line and column. It knows nothing of policies.
 
-Scalars follow YAML 1.2's core rules, so that `18:00`, `off` and `2026-11-02` stay texts; tags are refused. Size, depth and
-what aliases may unfold to are bounded: the text may come from anywhere.
+Scalars follow YAML 1.2's core rules, so that `18:00`, `off` and `2026-11-02` stay texts; tags are refused. Size, depth
+and what aliases may unfold to are bounded: the text may come from anywhere.
 """
 
 import re
@@ -29,7 +29,7 @@ Scalar = str | int | float | bool | None
 
 
 class Node(NamedTuple):
-    """A value at its place. `text` is a scalar as written; `size` and `depth` count what lies below, aliases unfolded."""
+    """A value at its place. `text` is a scalar as written; `size` and `depth` count what is below, aliases unfolded."""
 
     line: int
     column: int
@@ -73,7 +73,9 @@ def read_nodes(text: str) -> tuple[Node | None, list[Problem]]:
         return None, [too_big]
     if bad := _UNPRINTABLE.search(text):
         line, column = _position(text, bad.start())
-        return None, [Problem(line=line, column=column, path="", message=f"character U+{ord(bad[0]):04X} is not allowed")]
+        return None, [
+            Problem(line=line, column=column, path="", message=f"character U+{ord(bad[0]):04X} is not allowed")
+        ]
     if too_big := size_problem(len(text.encode())):
         return None, [too_big]
     tree = _Tree()
@@ -83,7 +85,7 @@ def read_nodes(text: str) -> tuple[Node | None, list[Problem]]:
     except _Unreadable as broken:
         return None, [*tree.problems, broken.problem]
     except yaml.MarkedYAMLError as broken:
-        return None, [*tree.problems, _syntax_problem(broken)]
+        return None, [*tree.problems, _syntax_problem(broken, text)]
     if tree.root is None:
         return None, [Problem(line=1, column=1, path="", message="the file is empty", hint="it starts with version: 1")]
     return tree.root, tree.problems
@@ -116,9 +118,7 @@ class _Tree:
             case yaml.CollectionEndEvent():
                 self._end()
             case yaml.AliasEvent():
-                if (node := self._anchors.get(event.anchor)) is None:
-                    raise _Unreadable(event.start_mark, f"*{_short(event.anchor)} has no anchor before it")
-                self._add(node._replace(line=event.start_mark.line + 1, column=event.start_mark.column + 1), event.start_mark)
+                self._alias(event)
             case yaml.DocumentStartEvent():
                 self._documents += 1
                 if self._documents > 1:
@@ -126,8 +126,14 @@ class _Tree:
             case _:
                 pass
 
+    def _alias(self, event: yaml.AliasEvent) -> None:
+        name, mark = str(event.anchor), _mark(event)
+        if (node := self._anchors.get(name)) is None:
+            raise _Unreadable(mark, f"*{_short(name)} has no anchor before it")
+        self._add(node._replace(line=mark.line + 1, column=mark.column + 1), mark)
+
     def _scalar(self, event: yaml.ScalarEvent) -> None:
-        mark, text = event.start_mark, event.value
+        mark, text = _mark(event), event.value
         frame = self._stack[-1] if self._stack else None
         _check_tag(event)
         if frame is not None and frame.is_map and frame.key is None:
@@ -142,18 +148,21 @@ class _Tree:
         self._add(node, mark)
 
     def _begin(self, event: yaml.CollectionStartEvent) -> None:
+        mark = _mark(event)
         _check_tag(event)
         frame = self._stack[-1] if self._stack else None
         if frame is not None and frame.is_map and frame.key is None:
-            raise _Unreadable(event.start_mark, "a key must be a text, not a list or a map", "quote ${NAME} and {...}")
+            raise _Unreadable(mark, "a key must be a text, not a list or a map", "quote ${NAME} and {...}")
         if len(self._stack) >= MAX_DEPTH:
-            raise _Unreadable(event.start_mark, f"nested deeper than {MAX_DEPTH} levels")
+            raise _Unreadable(mark, f"nested deeper than {MAX_DEPTH} levels")
         is_map = isinstance(event, yaml.MappingStartEvent)
-        self._stack.append(_Frame(is_map=is_map, mark=event.start_mark, anchor=event.anchor))
+        self._stack.append(_Frame(is_map=is_map, mark=mark, anchor=event.anchor))
 
     def _end(self) -> None:
         frame = self._stack.pop()
-        for name, entry in chain.from_iterable(node.value.items() for node in frame.merged if isinstance(node.value, dict)):
+        for name, entry in chain.from_iterable(
+            node.value.items() for node in frame.merged if isinstance(node.value, dict)
+        ):
             frame.entries.setdefault(name, entry)
         below = frame.items if not frame.is_map else [entry.node for entry in frame.entries.values()]
         node = Node(
@@ -188,7 +197,9 @@ class _Tree:
         elif name in frame.entries:
             first = frame.entries[name].line
             message = f"the key {_short(name)} stands twice in this map"
-            self.problems.append(Problem(line=line, column=column, path="", message=message, hint=f"first on line {first}"))
+            self.problems.append(
+                Problem(line=line, column=column, path="", message=message, hint=f"first on line {first}")
+            )
         else:
             frame.entries[name] = Entry(line, column, node)
 
@@ -209,16 +220,22 @@ def _resolve(text: str) -> Scalar:
     return text
 
 
+def _mark(event: yaml.Event) -> Any:
+    return event.start_mark
+
+
 def _check_tag(event: Any) -> None:
     if event.tag not in _PLAIN_TAGS:
         raise _Unreadable(event.start_mark, f"the tag {_short(event.tag)} is not used here", "leave it out")
 
 
-def _syntax_problem(broken: yaml.MarkedYAMLError) -> Problem:
+def _syntax_problem(broken: yaml.MarkedYAMLError, text: str) -> Problem:
     mark = broken.problem_mark or broken.context_mark
     message = ", ".join(part for part in (broken.problem, broken.context) if part) or "not readable"
     hint = "YAML indents with spaces, not with tabs" if "cannot start any token" in message else None
     line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+    if re.search(r"[:,\[{] *\$\{", "".join(text.splitlines()[line - 1 : line])):
+        hint = 'put ${NAME} in quotes: "${NAME}"'
     return Problem(line=line, column=column, path="", message=f"not valid YAML: {message}", hint=hint)
 
 

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Problem:
-    """One error: `line` and `column` count from 1, `path` is as `jobs[0].rerun.max`, `hint` says what would be right."""
+    """One error: `line` and `column` count from 1, `path` is as `jobs[0].rerun.max`, `hint` says what is right."""
 
     line: int
     column: int
@@ -28,9 +28,9 @@ class PolicyError(Exception):
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str | None:
+def did_you_mean(name: str, known: Iterable[str], *, likeness: float = 0.6) -> str | None:
     """A hint with the known name that `name` resembles most, if any does."""
-    near = get_close_matches(name[:100], sorted(set(known)), n=1, cutoff=0.6)
+    near = get_close_matches(name[:100], sorted(set(known)), n=1, cutoff=likeness)
     return f"did you mean {near[0]}?" if near else None
 
 

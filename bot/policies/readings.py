@@ -54,9 +54,11 @@ def read_size(text: str) -> int:
     """Bytes of `512M`, `2GiB`, `800MB`: `KB` and the like count in thousands, `K` and `KiB` in 1024."""
     if not re.fullmatch(SIZE_PATTERN[1:-1], text):
         raise Misread(f"{quoted(text)} is not a size", 'as in "512M" or "2GiB"')
-    number, letters = re.fullmatch(r"([0-9]+) ?([A-Za-z]+)", text).groups()  # type: ignore[union-attr]
+    letters = text.lstrip("0123456789 ")
+    number = text.removesuffix(letters)
     power = "BKMGT".index(letters[0])
-    return int(number) * (1000 if power and letters[1:] == "B" else 1024) ** power
+    unit: int = (1000 if power and letters[1:] == "B" else 1024) ** power
+    return int(number) * unit
 
 
 def read_clock_time(text: str) -> time:
@@ -88,7 +90,10 @@ def read_zone(text: str) -> str:
             return text
     except (ValueError, OSError, KeyError):
         pass
-    raise Misread(f"{quoted(text)} is not a time zone", did_you_mean(text, available_timezones()) or "as in Europe/Berlin")
+    raise Misread(
+        f"{quoted(text)} is not a time zone",
+        did_you_mean(text, available_timezones(), likeness=0.8) or "as in Europe/Berlin",
+    )
 
 
 def read_since(text: str) -> datetime:

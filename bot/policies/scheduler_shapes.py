@@ -18,9 +18,9 @@ class LocalJobShape(Shape):
     directory: Path | None = None
     timeout: Duration | None = None
     memory: Size | None = None
-    inputs: list[Path] = []
-    env: dict[str, Variable] = {}
-    rate: dict[str, Rate] = {}
+    inputs: list[Path] = Field(default=[])
+    env: dict[str, Variable] = Field(default={})
+    rate: dict[str, Rate] = Field(default={})
     overlap: Flag = False
 
 
@@ -29,7 +29,7 @@ class LocalShape(Shape):
 
     type: Literal["local"]
     silent_after: Duration | None = None
-    jobs: dict[str, LocalJobShape] = {}
+    jobs: dict[str, LocalJobShape] = Field(default={})
 
 
 class EventsShape(Shape):
@@ -46,7 +46,7 @@ class WebhookShape(Shape):
     silent_after: Duration | None = None
     url: Url
     secret: Text
-    can: list[AskableWord] = []
+    can: list[AskableWord] = Field(default=[])
 
 
 class AirflowShape(Shape):

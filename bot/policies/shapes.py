@@ -1,11 +1,11 @@
-"""The shape of policies.yaml as pydantic models: which keys there are, and of what kind. Relations are checked elsewhere.
+"""The shape of policies.yaml as pydantic models: which keys there are, and of what kind. It checks no relations.
 
 Every key of `defaults` and `jobs` may be left out, and null takes back what an earlier entry said.
 """
 
 from typing import Annotated, Any
 
-from pydantic import Discriminator, Field, Tag, WithJsonSchema
+from pydantic import Discriminator, Field, Tag
 
 from bot.policies.kinds import (
     Amount,
@@ -83,7 +83,7 @@ class TeamShape(Shape):
     slack: SlackShape | None = None
     email: Email | None = None
     webhook: Url | None = None
-    members: list[Person] = []
+    members: list[Person] = Field(default=[])
     oncall: RotaShape | None = None
     hours: HoursShape | None = None
     manager: Person | None = None
@@ -208,6 +208,35 @@ class JobsShape(SettingsShape):
     match: Text
 
 
+Signals = Annotated[
+    Annotated[dict[str, Any], Tag("one")] | Annotated[list[dict[str, Any]], Tag("many")],
+    Discriminator(lambda value: "many" if isinstance(value, list) else "one"),
+]
+
+
+class ExamplesShape(Shape):
+    """Error texts by which a cause rule is tested."""
+
+    match: list[str] = Field(default=[])
+    no_match: list[str] = Field(default=[])
+
+
+class CauseShape(Shape):
+    """A cause rule; `bot.evidence` reads what stands in `when` and `unless`."""
+
+    id: Text
+    title: Text
+    group: Text | None = None
+    retry_hint: Text | None = None
+    never_safe: Flag = False
+    excludes: Flag = False
+    generic: Flag = False
+    platform_team: Text | None = None
+    when: Signals
+    unless: Signals | None = None
+    examples: ExamplesShape = ExamplesShape()
+
+
 class FallbackShape(Shape):
     """Where to turn when an owner leads to nobody."""
 
@@ -219,10 +248,10 @@ class PoliciesShape(Shape):
     """policies.yaml as a whole."""
 
     version: Version
-    schedulers: dict[str, SchedulerShape] = {}
-    teams: dict[str, TeamShape] = {}
+    schedulers: dict[str, SchedulerShape] = Field(default={})
+    teams: dict[str, TeamShape] = Field(default={})
     defaults: SettingsShape = SettingsShape()
-    jobs: list[JobsShape] = []
-    causes: Annotated[list[dict[str, Any]], WithJsonSchema({"type": "array", "items": {"type": "object"}})] = []
+    jobs: list[JobsShape] = Field(default=[])
+    causes: list[CauseShape] = Field(default=[])
     fallback: FallbackShape = FallbackShape()
-    admins: list[Person] = []
+    admins: list[Person] = Field(default=[])

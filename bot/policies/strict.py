@@ -1,4 +1,4 @@
-"""What every field of a policies file has in common: strict maps, and errors in our own words. It knows no single field."""
+"""What all fields of a policies file share: strict maps, and errors in our own words. It knows no single field."""
 
 from collections.abc import Callable
 from typing import Any

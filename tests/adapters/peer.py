@@ -47,6 +47,7 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         content = self.rfile.read(int(self.headers["Content-Length"]))
         received = Received(path=self.path, headers=dict(self.headers.items()), content=content, connection=self.number)
+        self.received = received
         self.server.received.append(received)
         script = self.server.scripts[self.path]
         (script.popleft() if script else said({"ok": True}))(self)
@@ -72,6 +73,7 @@ class Peer(ThreadingHTTPServer):
         self.scripts: defaultdict[str, deque[Reaction]] = defaultdict(deque)
         self.over = threading.Event()
         self._counting = threading.Lock()
+        self._closed = threading.Semaphore(0)
 
     @property
     def url(self) -> str:
@@ -81,6 +83,13 @@ class Peer(ThreadingHTTPServer):
         with self._counting:
             self.connections += 1
             return self.connections
+
+    def shutdown_request(self, request: Any) -> None:
+        super().shutdown_request(request)
+        self._closed.release()
+
+    def wait_for_a_closed_connection(self) -> None:
+        assert self._closed.acquire(timeout=10)
 
     def will(self, method: str, *reactions: Reaction) -> None:
         """React in this way to the next calls of `method`."""
@@ -104,6 +113,11 @@ def said(body: Mapping[str, Any] | bytes, *, status: int = 200, headers: Mapping
     return react
 
 
+def said_back(handler: Handler) -> None:
+    """The key of the posted message as its timestamp, so that no two answers are alike."""
+    said({"ok": True, "ts": handler.received.json["metadata"]["event_payload"]["key"]})(handler)
+
+
 def never_answered(handler: Handler) -> None:
     """Takes the request and is silent until the test is over."""
     handler.server.over.wait(30)
@@ -113,6 +127,16 @@ def never_answered(handler: Handler) -> None:
 def hung_up(handler: Handler) -> None:
     """Takes the request and closes the connection."""
     handler.close_connection = True
+
+
+def left_after(reaction: Reaction) -> Reaction:
+    """Answers, and closes the connection without having said that it would."""
+
+    def react(handler: Handler) -> None:
+        reaction(handler)
+        handler.close_connection = True
+
+    return react
 
 
 def cut_off(handler: Handler) -> None:

@@ -11,6 +11,7 @@ import pytest
 from bot.adapters.slack import SlackChat
 from bot.adapters.slack_deadline import AS_HTTPX, Deadline, DeadlineBackend, addresses_of
 from bot.ports import ChatFile, ChatMessage, SendFailed
+from tests.adapters.conftest import NOW
 from tests.adapters.peer import Peer, Trickle, never_answered, said
 
 MESSAGE = ChatMessage(key="k", text="t", blocks=())
@@ -77,6 +78,16 @@ def test_the_steps_of_an_upload_share_one_deadline(peer: Peer, short: SlackChat)
     assert peer.calls("files.completeUploadExternal") == []
 
 
+def test_a_send_without_any_time_left_is_not_begun(peer: Peer) -> None:
+    chat = SlackChat(token="xoxb-test", base_url=peer.url, clock=lambda: NOW, send_within=timedelta(0))
+    with pytest.raises(SendFailed) as failed:
+        chat.post(channel="C1", message=MESSAGE)
+    chat.close()
+
+    assert (failed.value.code, failed.value.permanent, failed.value.uncertain) == ("deadline", False, False)
+    assert peer.connections == 0
+
+
 @pytest.fixture
 def silent_port() -> Iterator[int]:
     """A port whose queue is full, so that connecting to it hangs."""
@@ -109,13 +120,19 @@ def test_an_address_that_refuses_leaves_the_next_one_to_try(peer: Peer) -> None:
     backend.connect_tcp("slack.test", peer.server_port, timeout=5.0).close()
 
 
+def test_a_silent_address_leaves_time_for_the_next_one(silent_port: int) -> None:
+    backend = DeadlineBackend(Deadline(), resolve=lambda *_: ("127.0.0.1", "127.0.0.2"))
+    with socket.create_server(("127.0.0.2", silent_port)):
+        backend.connect_tcp("slack.test", silent_port, timeout=0.4).close()
+
+
 def test_a_name_that_leads_nowhere_is_a_failure_to_connect() -> None:
     with pytest.raises(httpcore.ConnectError):
-        addresses_of("no such name", 443)
+        addresses_of("x" * 64, 443)
 
 
 def test_every_failure_of_the_connection_has_its_word_in_httpx() -> None:
     kinds = [kind for kind in vars(httpcore).values() if isinstance(kind, type) and issubclass(kind, Exception)]
     leaves = {kind for kind in kinds if not any(other is not kind and issubclass(other, kind) for other in kinds)}
 
-    assert leaves - {httpcore.ProxyError, httpcore.ConnectionNotAvailable} == set(AS_HTTPX)
+    assert leaves - {httpcore.ConnectionNotAvailable} == set(AS_HTTPX)

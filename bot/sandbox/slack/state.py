@@ -1,4 +1,4 @@
-"""What the workspace holds at one moment, and the seed that it starts from; it must not know how anything came about."""
+"""What the workspace holds at one moment, and the seed it starts from; it must not know how anything came about."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -116,7 +116,9 @@ def from_seed(seed: Json) -> State:
     """The workspace as the seed describes it; a missing key is the seed's fault and raises KeyError."""
     users = {each["id"]: user_of(each) for each in seed["users"]}
     bot = seed["bot"]
-    users.setdefault(bot["user_id"], user_of({"id": bot["user_id"], "name": bot.get("name", "ontrack"), "is_bot": True}))
+    users.setdefault(
+        bot["user_id"], user_of({"id": bot["user_id"], "name": bot.get("name", "ontrack"), "is_bot": True})
+    )
     team = {"id": "T0TEAM", "name": "Workspace", "domain": "workspace", **seed.get("team", {})}
     state = State(
         team=team,

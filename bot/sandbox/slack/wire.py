@@ -1,4 +1,4 @@
-"""What a call to the Web API is made of: its arguments, its refusal, and how a method is declared; no method lives here."""
+"""A call to the Web API: its arguments, its refusal, and how a method is declared; no method lives here."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from bot.sandbox.slack.rules import Problem
 from bot.sandbox.slack.state import State
 
 Json = dict[str, Any]
-TRUE = {"true", "1", True, 1}
+TRUE = {"true", "1", True}
 TRIGGER_LIFE = timedelta(seconds=3)
 
 
@@ -33,9 +33,9 @@ def missing(name: str) -> Refusal:
     return Refusal("invalid_arguments", messages=[f"[ERROR] missing required field: {name}"])
 
 
-def refused(error: str, problems: Iterable[Problem], *, under: str = "") -> Refusal:
+def refused(error: str, problems: Iterable[Problem]) -> Refusal:
     """A refusal that names each pointer, as Slack writes it."""
-    return Refusal(error, messages=[f"[ERROR] {each.message} [json-pointer:{under}{each.pointer}]" for each in problems])
+    return Refusal(error, messages=[f"[ERROR] {each.message} [json-pointer:{each.pointer}]" for each in problems])
 
 
 @dataclass(slots=True)

@@ -1,9 +1,4 @@
 """The `local` scheduler: declared commands run on this machine as real processes, each behind a guard that outlives us.
 
-It knows nothing of incidents; it starts, watches and reports runs, and does what the scheduler port asks.
+Nothing is imported here: the guard of a run loads this package, and must be quick to start.
 """
-
-from bot.schedulers.local.job import LocalJob
-from bot.schedulers.local.scheduler import LocalScheduler
-
-__all__ = ["LocalJob", "LocalScheduler"]

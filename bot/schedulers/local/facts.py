@@ -7,6 +7,7 @@ import csv
 import hashlib
 import os
 import platform
+import re
 import shlex
 import stat
 from collections.abc import Mapping
@@ -21,8 +22,10 @@ LARGEST_SCRIPT = 5 * 1024 * 1024
 BLOCK = 1024 * 1024
 LONGEST_HEADER = 64 * 1024
 MOST_COLUMNS = 1000
+NUMBER = re.compile(r"[-+.\d]*")
 MOST_ENTRIES = 10_000
 DELIMITERS = ",;\t|"
+SCRIPTS = frozenset({".bash", ".jar", ".jl", ".js", ".ksh", ".php", ".pl", ".py", ".r", ".rb", ".sh", ".sql", ".ts"})
 TABLES = frozenset({".csv", ".tsv", ".psv"})
 
 
@@ -95,7 +98,8 @@ def _words(job: LocalJob) -> list[str]:
 
 def _script(path: Path) -> bytes | None:
     try:
-        if not path.is_file() or path.stat().st_size > LARGEST_SCRIPT:
+        is_script = path.suffix.lower() in SCRIPTS or os.access(path, os.X_OK)
+        if not is_script or not path.is_file() or path.stat().st_size > LARGEST_SCRIPT:
             return None
         return path.read_bytes()
     except (OSError, ValueError):
@@ -109,7 +113,7 @@ def _input(path: Path) -> dict[str, Any]:
         if stat.S_ISDIR(info.st_mode):
             return {"files": _entries(path), "updated_at": updated_at}
         if not stat.S_ISREG(info.st_mode):
-            return {"missing": False}
+            return {"kind": "special file"}
         return {"bytes": info.st_size, "updated_at": updated_at, **_content(path, info.st_size)}
     except (FileNotFoundError, NotADirectoryError):
         return {"missing": True}
@@ -147,13 +151,14 @@ def _columns(path: Path, head: bytes) -> list[str] | None:
         return None
     delimiter = max(DELIMITERS, key=first.count)
     try:
-        return [name.strip() for name in next(csv.reader([first], delimiter=delimiter))][:MOST_COLUMNS]
+        names = [name.strip() for name in next(csv.reader([first], delimiter=delimiter))][:MOST_COLUMNS]
     except csv.Error:
         return None
+    return None if all(NUMBER.fullmatch(name) for name in names) else names
 
 
 def git_revision(directory: Path) -> str | None:
-    """The commit that is checked out where `directory` lies, read from git's own files; None when it is no repository."""
+    """The commit checked out where `directory` lies, read from git's own files; None when it is no repository."""
     try:
         for place in (directory.resolve(), *directory.resolve().parents):
             marker = place / ".git"
@@ -161,7 +166,7 @@ def git_revision(directory: Path) -> str | None:
                 return _head(marker)
             if marker.is_file():
                 return _head(place / marker.read_text().removeprefix("gitdir:").strip())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RuntimeError):
         return None
     return None
 

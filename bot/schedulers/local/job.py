@@ -27,7 +27,7 @@ class LocalJob:
     timeout: timedelta | None = None
     memory: int | None = None
     inputs: tuple[str, ...] = ()
-    env: Mapping[str, str] = field(default_factory=dict)
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
     overlap: bool = False
     kill_after: timedelta = timedelta(seconds=10)
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from typing import Any
 from bot.incidents.keys import Action, RunRef, Trigger
 
 LONGEST_SLUG = 60
+STAMP = "%Y%m%dT%H%M%S-%fZ"
 
 
 class Standing(StrEnum):
@@ -26,6 +27,26 @@ class Standing(StrEnum):
     ACTIVE = "active"
     PAUSED = "paused"
     RETIRED = "retired"
+
+
+def run_to_json(run: RunRef) -> dict[str, Any]:
+    nominal = run.nominal_time
+    return {
+        "run_id": run.run_id,
+        "nominal_time": nominal.isoformat() if nominal is not None else None,
+        "generation": run.generation,
+        "trigger": run.trigger,
+    }
+
+
+def run_from_json(value: Mapping[str, Any]) -> RunRef:
+    nominal = value["nominal_time"]
+    return RunRef(
+        run_id=value["run_id"],
+        nominal_time=datetime.fromisoformat(nominal) if nominal is not None else None,
+        generation=value["generation"],
+        trigger=Trigger(value["trigger"]),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,18 +85,12 @@ class RunRecord:
     @property
     def claim(self) -> str:
         """The name of the run's directory: the same run has the same one, whoever asks for it."""
-        if self.run.nominal_time is None:
-            return f"{job_part(self.job)}.{digest(self.run.run_id)}.{self.run.generation}"
-        return f"{job_part(self.job)}.{stamp(self.run.nominal_time)}.{self.run.generation}"
+        return claim_of(self.job, self.run)
 
     def to_json(self) -> dict[str, Any]:
-        nominal = self.run.nominal_time
         return {
             "job": self.job,
-            "run_id": self.run.run_id,
-            "nominal_time": nominal.isoformat() if nominal is not None else None,
-            "generation": self.run.generation,
-            "trigger": self.run.trigger,
+            "run": run_to_json(self.run),
             "started_at": self.started_at.isoformat(),
             "request_key": self.request_key,
             "by": self.by,
@@ -86,12 +101,7 @@ class RunRecord:
     def from_json(value: Mapping[str, Any]) -> "RunRecord":
         return RunRecord(
             job=value["job"],
-            run=RunRef(
-                run_id=value["run_id"],
-                nominal_time=instant(value["nominal_time"]),
-                generation=value["generation"],
-                trigger=Trigger(value["trigger"]),
-            ),
+            run=run_from_json(value["run"]),
             started_at=datetime.fromisoformat(value["started_at"]),
             request_key=value["request_key"],
             by=value["by"],
@@ -123,15 +133,7 @@ class Asked:
             "job": self.job,
             "by": self.by,
             "asked_at": self.asked_at.isoformat(),
-            "runs": [
-                {
-                    "run_id": run.run_id,
-                    "nominal_time": run.nominal_time.isoformat() if run.nominal_time is not None else None,
-                    "generation": run.generation,
-                    "trigger": run.trigger,
-                }
-                for run in self.runs
-            ],
+            "runs": [run_to_json(run) for run in self.runs],
             "begun": self.begun,
             "ended": self.ended,
         }
@@ -144,32 +146,38 @@ class Asked:
             job=value["job"],
             by=value["by"],
             asked_at=datetime.fromisoformat(value["asked_at"]),
-            runs=tuple(
-                RunRef(
-                    run_id=run["run_id"],
-                    nominal_time=instant(run["nominal_time"]),
-                    generation=run["generation"],
-                    trigger=Trigger(run["trigger"]),
-                )
-                for run in value["runs"]
-            ),
+            runs=tuple(run_from_json(run) for run in value["runs"]),
             begun=value["begun"],
             ended=value["ended"],
         )
 
 
-def instant(text: str | None) -> datetime | None:
-    return datetime.fromisoformat(text) if text is not None else None
-
-
 def written(at: datetime) -> str:
     """A nominal time as it stands in run ids and in a command's environment."""
-    return at.isoformat().replace("+00:00", "Z")
+    return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def stamp(at: datetime) -> str:
-    """A nominal time as it stands in a file name."""
-    return at.strftime("%Y%m%dT%H%M%S.%fZ").replace(".000000Z", "Z").replace(".", "_")
+    """A nominal time as it stands in a file name; the names sort as the times do."""
+    return at.astimezone(UTC).strftime(STAMP)
+
+
+def stamped(claim: str) -> datetime | None:
+    """The nominal time that a claim's name tells."""
+    try:
+        return datetime.strptime(claim.split(".")[1], STAMP).replace(tzinfo=UTC)
+    except (IndexError, ValueError):
+        return None
+
+
+def claim_of(job: str, run: RunRef) -> str:
+    return f"{stem(job, run)}.{run.generation}"
+
+
+def stem(job: str, run: RunRef) -> str:
+    """What the claims of a run's generations have in common."""
+    middle = digest(run.run_id) if run.nominal_time is None else stamp(run.nominal_time)
+    return f"{job_part(job)}.{middle}"
 
 
 def digest(text: str) -> str:
@@ -182,7 +190,7 @@ def job_part(job: str) -> str:
 
 
 def read(path: Path) -> dict[str, Any] | None:
-    """The JSON object in a file, None when there is no file; raises `OSError` or `ValueError` when it cannot be told."""
+    """The JSON object in a file, None when there is none; raises `OSError` or `ValueError` when it cannot be told."""
     try:
         value = json.loads(path.read_bytes())
     except FileNotFoundError:

@@ -71,7 +71,7 @@ def target(call: Call) -> Channel:
 
 
 def refuse_bad_thread(channel: Channel, thread_ts: str) -> None:
-    """A thread is there, or was: a deleted root without replies leaves later replies loose in the channel, as in Slack."""
+    """A thread is there, or was: without its deleted root a reply stands loose in the channel, as in Slack."""
     root = channel.messages.get(thread_ts)
     if root is None and thread_ts not in channel.deleted:
         raise Refusal("thread_not_found")
@@ -107,7 +107,7 @@ def signed(call: Call) -> Json:
 def keep_message(state: State, row: Json) -> None:
     if str(row["args"].get("channel", "")).startswith(("U", "W")):
         keep_direct(state, row["result"]["channel"], row["args"]["channel"])
-    state.channels[result["channel"]].messages[result["ts"]] = row["result"]["message"]
+    state.channels[row["result"]["channel"]].messages[row["result"]["ts"]] = row["result"]["message"]
     state.passed(row["result"]["ts"])
 
 
@@ -132,7 +132,7 @@ def update_message(call: Call) -> Json:
 
 
 def keep_update(state: State, row: Json) -> None:
-    state.channels[result["channel"]].messages[result["ts"]] = row["result"]["message"]
+    state.channels[row["result"]["channel"]].messages[row["result"]["ts"]] = row["result"]["message"]
     state.passed(row["result"]["message"]["edited"]["ts"])
 
 
@@ -144,7 +144,7 @@ def delete_message(call: Call) -> Json:
 
 def keep_deletion(state: State, row: Json) -> None:
     """A root with replies leaves a tombstone, anything else is gone."""
-    channel, ts = state.channels[result["channel"]], row["result"]["ts"]
+    channel, ts = state.channels[row["result"]["channel"]], row["result"]["ts"]
     channel.deleted.add(ts)
     if channel.replies(ts):
         tombstone = {"type": "message", "subtype": "tombstone", "user": "USLACKBOT", "hidden": True}
@@ -201,9 +201,7 @@ def validate(call: Call) -> Json:
 
 
 METHODS = {
-    "chat.postMessage": Method(
-        run=post_message, keep=keep_message, scopes=("chat:write",), tier=0, per_channel=True
-    ),
+    "chat.postMessage": Method(run=post_message, keep=keep_message, scopes=("chat:write",), tier=0, per_channel=True),
     "chat.update": Method(run=update_message, keep=keep_update, scopes=("chat:write",)),
     "chat.delete": Method(run=delete_message, keep=keep_deletion, scopes=("chat:write",)),
     "chat.postEphemeral": Method(run=post_ephemeral, keep=keep_ephemeral, scopes=("chat:write",), tier=4),

@@ -79,7 +79,7 @@ def replies(call: Call) -> Json:
     asked = channel.messages.get(call.args.required("ts"))
     if asked is None:
         raise Refusal("thread_not_found")
-    root = channel.messages.get(asked.get("thread_ts", asked["ts"]), asked)
+    root = channel.messages.get(str(asked.get("thread_ts", asked["ts"])), asked)
     return paged(call, [with_thread(channel, root), *within(call, channel.replies(root["ts"]))])
 
 

@@ -3,9 +3,9 @@
 import base64
 from typing import Any
 
+from bot.sandbox.slack.blocks import check_message
 from bot.sandbox.slack.methods.channels import writable
 from bot.sandbox.slack.methods.chat import identified, refuse_bad_thread, refuse_message, signed
-from bot.sandbox.slack.blocks import check_message
 from bot.sandbox.slack.state import State
 from bot.sandbox.slack.wire import Call, Json, Method, Refusal
 
@@ -32,7 +32,7 @@ def upload_url(call: Call) -> Json:
 
 
 def keep_place(state: State, row: Json) -> None:
-    state.files[result["file_id"]] = {**row["known"]["file"], "state": "waiting", "content": "", "shares": []}
+    state.files[row["result"]["file_id"]] = {**row["known"]["file"], "state": "waiting", "content": "", "shares": []}
 
 
 def keep_bytes(state: State, row: Json) -> None:
@@ -67,7 +67,7 @@ def titled(call: Call, wanted: Any) -> Json:
         raise Refusal("missing_file_data")
     if file["state"] == "shared":
         raise Refusal("file_already_completed")
-    return {**file, "title": wanted.get("title") or file["title"]}
+    return {**file, "title": str(wanted.get("title") or file["title"])}
 
 
 def message_with(call: Call, channel_id: str, files: list[Json], index: int) -> Json:

@@ -35,7 +35,10 @@ def user_info(call: Call) -> Json:
 
 def user_list(call: Call) -> Json:
     limit = call.args.number("limit", otherwise=1000, most=1000) or 1000
-    start = int(call.args.text("cursor") or 0)
+    cursor = call.args.text("cursor") or "0"
+    if not cursor.isdecimal():
+        raise Refusal("invalid_cursor")
+    start = int(cursor)
     everyone = list(call.state.users.values())
     more = str(start + limit) if start + limit < len(everyone) else ""
     members = [public(call, each) for each in everyone[start : start + limit]]

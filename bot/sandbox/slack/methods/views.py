@@ -77,7 +77,7 @@ def refuse_known_external_id(state: State, view: Json, *, but: str | None = None
 
 
 def keep_open(state: State, row: Json) -> None:
-    state.modals[row["known"]["user"]] = [result["view"]]
+    state.modals[row["known"]["user"]] = [row["result"]["view"]]
 
 
 def push_view(call: Call) -> Json:
@@ -122,7 +122,7 @@ def replaced(call: Call, view: Json, old: Json) -> Json:
 
 def keep_update(state: State, row: Json) -> None:
     stack = state.modals[row["known"]["user"]]
-    stack[:] = [result["view"] if each["id"] == row["result"]["view"]["id"] else each for each in stack]
+    stack[:] = [row["result"]["view"] if each["id"] == row["result"]["view"]["id"] else each for each in stack]
 
 
 def publish(call: Call) -> Json:

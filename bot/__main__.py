@@ -1,0 +1,242 @@
+"""The command line: one thin command each. What a command does lives in `bot.compose`, `bot.policies` and `bot.sandbox`."""
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import msgspec
+import typer
+
+from bot.compose import Service, build
+from bot.compose.doctor import Health, examine
+from bot.compose.listing import incident_rows, outbox_rows
+from bot.compose.logs import set_up_logs
+from bot.compose.manifest import manifest_yaml
+from bot.compose.running import PortTaken, listen, serve
+from bot.evidence import ErrorReport, RuleError, load_rules, read_failure
+from bot.incidents.keys import JobKey
+from bot.policies import PolicyError, PolicyFile, check, load, read_policies, schema, show
+from bot.sandbox import demo as sandbox_demo
+from bot.sandbox import story
+from bot.settings import Settings, SettingsError
+from bot.store import Reads, StorageDown
+from storage.leases import DatabaseTaken
+from storage.migrating import SchemaMismatch, migrate
+from storage.opening import open_storage
+
+BAD_INPUT = 2
+MOST = 200
+
+app = typer.Typer(
+    name="ontrack",
+    help="Keeps scheduled jobs on track: every failed or late job is carried to a rerun, a fix or a decision.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+policies_app = typer.Typer(help="Check and show policies.yaml.", no_args_is_help=True)
+app.add_typer(policies_app, name="policies")
+
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON object a line, for programs.")]
+PolicyPath = Annotated[Path | None, typer.Argument(help="The file; POLICIES or policies.yaml without it.")]
+
+
+@app.command()
+def run() -> None:
+    """Run the whole service in this process (migrates by itself). Ctrl-C stops it cleanly."""
+    settings = _settings()
+    set_up_logs(settings.log_format)
+    policies = _policy_file(settings)
+    with _refusals():
+        listening = listen("0.0.0.0", settings.port)
+        service: Service = build(settings, policies)
+    serve(service, listening)
+
+
+@app.command()
+def demo(
+    check: Annotated[
+        bool, typer.Option("--check", help="Play the whole story by itself and exit 0 if all was seen.")
+    ] = False,
+    port: Annotated[int, typer.Option(help="Port of the sandbox workspace's page.")] = 8080,
+) -> None:
+    """Run the product in a sandbox workspace in the browser: no Slack account, no server."""
+    raise typer.Exit(story.check() if check else sandbox_demo.run(port=port))
+
+
+@app.command(name="migrate")
+def migrate_command() -> None:
+    """Bring the database's schema up to date; safe to repeat."""
+    settings = _settings()
+    with _refusals():
+        migrate(settings.database_url)
+    print("The database is up to date.")
+
+
+@app.command()
+def doctor(as_json: AsJson = False) -> None:
+    """Say what is set up, what is off and what is broken; exits 1 when something is broken."""
+    settings = _settings()
+    findings = list(examine(settings, _policy_file(settings).current))
+    for finding in findings:
+        built = msgspec.to_builtins(finding)
+        print(json.dumps(built) if as_json else f"{finding.health:7} {finding.part}: {finding.says}")
+    if any(finding.health is Health.BROKEN for finding in findings):
+        raise typer.Exit(1)
+
+
+@app.command()
+def explain(
+    log: Annotated[Path | None, typer.Argument(help="A job's log; standard input without it.")] = None,
+    exit_code: Annotated[int | None, typer.Option(help="The exit code, where it is known.")] = None,
+    signal: Annotated[str | None, typer.Option(help="The signal, such as SIGKILL.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Read a failed job's log as an incident would: root error, cause, fingerprint."""
+    text = _bytes(log).decode("utf-8", "surrogateescape")
+    error = ErrorReport(exit_code=exit_code, signal=signal, log=text)
+    evidence = read_failure(error=error, facts={}, last_good=None, rules=load_rules())
+    if as_json:
+        print(json.dumps(msgspec.to_builtins(evidence)))
+        return
+    print(f"cause        {evidence.cause.id}: {evidence.cause.title} ({evidence.cause.reason})")
+    print(f"a rerun is   {evidence.cause.retry_hint} to help; only an owner's safe mark licenses one")
+    print(f"fingerprint  {evidence.fingerprint}")
+    for line in evidence.root.lines:
+        print(f"{'>' if line.decisive else ' '}{line.number:7}  {line.text}")
+
+
+@app.command()
+def incidents(
+    everything: Annotated[bool, typer.Option("--all", help="Settled ones too.")] = False,
+    jobs: Annotated[str, typer.Option("--job", help="A glob on scheduler/job.")] = "*",
+    limit: Annotated[int, typer.Option(min=1, max=10_000)] = MOST,
+    as_json: AsJson = False,
+) -> None:
+    """List occurrences, the newest first: the unresolved ones, or all."""
+    with _reads() as reads:
+        rows = list(incident_rows(reads, everything=everything, jobs=jobs, limit=limit))
+    _print_rows(rows, as_json, ("id", "status", "scheduler", "job", "cause", "acknowledged_by", "outcome"))
+
+
+@app.command()
+def outbox(limit: Annotated[int, typer.Option(min=1, max=10_000)] = MOST, as_json: AsJson = False) -> None:
+    """List what is still to be sent, and what was given up on."""
+    with _reads() as reads:
+        rows = list(outbox_rows(reads, limit=limit))
+    _print_rows(rows, as_json, ("id", "state", "kind", "occurrence", "job", "attempt", "due_at"))
+
+
+@app.command()
+def manifest(
+    url: Annotated[str | None, typer.Option(help="The public address; PUBLIC_URL without it.")] = None,
+) -> None:
+    """Print the Slack app's manifest: paste it at "Create an app from a manifest"."""
+    address = url or os.environ.get("PUBLIC_URL")
+    if not address or not address.startswith("https://"):
+        _refuse("--url: the public https:// address at which Slack reaches this service (or set PUBLIC_URL)")
+    print(manifest_yaml(address.rstrip("/")), end="")
+
+
+@policies_app.command(name="check")
+def policies_check(file: PolicyPath = None) -> None:
+    """Check the file: every error with line and column; exits 2 when there is one."""
+    with _refusals():
+        problems = check(read_policies(_path(file)), env=os.environ)
+    for problem in problems:
+        print(f"{_path(file)}:{problem}")
+    if problems:
+        raise typer.Exit(BAD_INPUT)
+    print(f"{_path(file)}: fine")
+
+
+@policies_app.command(name="show")
+def policies_show(
+    job: Annotated[str, typer.Argument(help="scheduler/job")],
+    file: Annotated[Path | None, typer.Option(help="The file; POLICIES or policies.yaml without it.")] = None,
+) -> None:
+    """Show what holds for a job, and from which line of the file each value comes."""
+    scheduler, slash, name = job.partition("/")
+    if not (scheduler and slash and name):
+        _refuse("JOB: write scheduler/job")
+    with _refusals():
+        policies = load(read_policies(_path(file)), env=os.environ)
+    print(json.dumps(msgspec.to_builtins(show(policies, JobKey(scheduler=scheduler, name=name))), indent=2))
+
+
+@policies_app.command(name="schema")
+def policies_schema() -> None:
+    """Print the JSON Schema of policies.yaml, for editors."""
+    print(json.dumps(schema(), indent=2))
+
+
+def _settings() -> Settings:
+    try:
+        return Settings.from_env(os.environ)
+    except SettingsError as failed:
+        _refuse(*failed.problems)
+
+
+def _policy_file(settings: Settings) -> PolicyFile:
+    with _refusals():
+        return PolicyFile(settings.policies, env=os.environ)
+
+
+def _path(file: Path | None) -> Path:
+    return file or Path(os.environ.get("POLICIES", "policies.yaml"))
+
+
+@contextmanager
+def _reads() -> Iterator[Reads]:
+    settings = _settings()
+    with _refusals():
+        storage = open_storage(settings.database_url, instance="cli", read_only=True)
+        try:
+            yield storage.reads
+        finally:
+            storage.close()
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """What a person can mend is said in words, not as a traceback."""
+    try:
+        yield
+    except PolicyError as failed:
+        _refuse(*(str(problem) for problem in failed.problems))
+    except (StorageDown, SchemaMismatch, DatabaseTaken, PortTaken, RuleError) as failed:
+        _refuse(str(failed))
+
+
+def _refuse(*lines: str) -> NoReturn:
+    for line in lines:
+        print(line, file=sys.stderr)
+    raise typer.Exit(BAD_INPUT)
+
+
+def _bytes(path: Path | None) -> bytes:
+    if path is None:
+        return sys.stdin.buffer.read()
+    try:
+        return path.read_bytes()
+    except OSError as failed:
+        _refuse(f"LOG: {path} cannot be read: {failed.strerror}")
+
+
+def _print_rows(rows: Iterable[dict[str, Any]], as_json: bool, columns: tuple[str, ...]) -> None:
+    if as_json:
+        for row in rows:
+            print(json.dumps(row))
+        return
+    table = [columns, *([str(row[column] or "-") for column in columns] for row in rows)]
+    widths = [max(len(row[index]) for row in table) for index in range(len(columns))]
+    for row in table:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+if __name__ == "__main__":
+    app(prog_name="python -m bot")

@@ -1,0 +1,87 @@
+"""Looks over an installation and says what is set up, what is off and what is broken. It changes nothing."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bot.adapters.slack import SlackChat
+from bot.compose.service import utc_now
+from bot.policies import Policies
+from bot.ports import SendFailed
+from bot.settings import Settings
+from bot.store import StorageDown
+from storage.leases import DatabaseTaken
+from storage.migrating import SchemaMismatch
+from storage.opening import open_storage
+
+
+class Health(StrEnum):
+    OK = "ok"
+    OFF = "off"
+    WARN = "warn"
+    BROKEN = "broken"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One line of the report."""
+
+    part: str
+    health: Health
+    says: str
+
+
+def examine(settings: Settings, policies: Policies) -> Iterator[Finding]:
+    """Every part in turn: database, policies, Slack, and what is switched off."""
+    yield _database(settings)
+    yield from _policies(policies)
+    if settings.slack_bot_token is not None:
+        yield from _slack(settings, settings.slack_bot_token, policies)
+    for part, why in settings.off:
+        yield Finding(part=part, health=Health.OFF, says=why)
+    for warning in settings.warnings:
+        yield Finding(part="environment", health=Health.WARN, says=warning)
+
+
+def _database(settings: Settings) -> Finding:
+    try:
+        storage = open_storage(settings.database_url, instance="doctor", read_only=True)
+    except (StorageDown, SchemaMismatch, DatabaseTaken) as failed:
+        return Finding(part="database", health=Health.BROKEN, says=str(failed))
+    try:
+        counts = storage.reads.counts()
+    finally:
+        storage.close()
+    open_ones = sum(count for name, count in counts.items() if name.startswith("incidents."))
+    return Finding(part="database", health=Health.OK, says=f"{counts.get('jobs', 0)} jobs, {open_ones} unresolved")
+
+
+def _policies(policies: Policies) -> Iterator[Finding]:
+    jobs = policies.declared_jobs()
+    says = f"version {policies.version[:12]}: {len(policies.schedulers)} schedulers, {len(jobs)} local jobs"
+    yield Finding(part="policies", health=Health.OK, says=says)
+    for job in jobs:
+        policy = policies.job(job)
+        if policy.team is None:
+            yield Finding(part=str(job), health=Health.WARN, says="no team owns it: only admins can decide")
+        elif policy.team.channel is None and policy.fallback.channel is None:
+            yield Finding(part=str(job), health=Health.WARN, says="no channel and no fallback channel: nobody is told")
+        for mark in policy.safe_marks:
+            if mark.void:
+                yield Finding(part=str(job), health=Health.WARN, says=f"safe mark on {mark.cause}: {mark.void}")
+
+
+def _slack(settings: Settings, token: str, policies: Policies) -> Iterator[Finding]:
+    slack = SlackChat(token=token, clock=utc_now, base_url=settings.slack_api_url)
+    try:
+        found = slack.auth()
+        yield Finding(part="Slack", health=Health.OK, says=f"{found.team} as {found.user_id}")
+        for team in policies.teams.values():
+            for group in filter(None, (team.usergroup, team.team_usergroup)):
+                if not slack.group_members(group):
+                    says = f"user group {group} has no members or is disabled"
+                    yield Finding(part=f"team {team.name}", health=Health.WARN, says=says)
+    except SendFailed as failed:
+        yield Finding(part="Slack", health=Health.BROKEN, says=failed.code)
+    finally:
+        slack.close()

@@ -1,0 +1,100 @@
+"""Makes the schedulers that policies.yaml declares, and keeps those that run jobs here in step with it."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from pathlib import Path
+
+from bot.incidents.keys import Capability, JobKey
+from bot.incidents.policy import Schedule
+from bot.policies.model import Policies
+from bot.policies.specs import LocalJobSpec, LocalSpec, SchedulerSpec
+from bot.ports import Clock, Looked, Report, Scheduler, SchedulerAnswer, SchedulerRequest, Taken
+from bot.schedulers.local.job import LocalJob
+from bot.schedulers.local.scheduler import LocalScheduler
+
+
+class OnlyReports:
+    """A source of which nothing can be asked (`type: events`): it only reports."""
+
+    can: frozenset[Capability] = frozenset()
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def ask(self, request: SchedulerRequest) -> SchedulerAnswer:
+        return SchedulerAnswer(taken=Taken.REFUSED, message=f"{self.name} only reports: nothing can be asked of it")
+
+    def look(self, request: SchedulerRequest) -> Looked:
+        return Looked.NOT_STARTED
+
+    def schedule_of(self, job: JobKey) -> Schedule | None:
+        return None
+
+
+class Schedulers:
+    """All schedulers by name, and the local ones to be driven.
+
+    `state` is where local runs live; directories of local jobs are seen from `base`, where policies.yaml is.
+    """
+
+    def __init__(self, *, state: Path, base: Path, clock: Clock, report: Report, woken: Callable[[], None]) -> None:
+        self._state = state
+        self._base = base
+        self._clock = clock
+        self._report = report
+        self._woken = woken
+        self._by_name: dict[str, Scheduler] = {}
+        self._local: dict[str, LocalScheduler] = {}
+
+    def all(self) -> Mapping[str, Scheduler]:
+        return self._by_name
+
+    def follow(self, policies: Policies) -> None:
+        """Make what is new in `policies`, change what changed, drop what is gone (its running jobs go on to their end)."""
+        local = dict(self._local)
+        made: dict[str, Scheduler] = {}
+        for name, spec in policies.schedulers.items():
+            if isinstance(spec, LocalSpec):
+                local[name] = self._followed(local.get(name), spec)
+                made[name] = local[name]
+            else:
+                made[name] = _connected(spec)
+        self._local = {name: scheduler for name, scheduler in local.items() if name in made}
+        self._by_name = made
+
+    def step(self, now: datetime) -> datetime | None:
+        """Drive the local schedulers: start what is due, collect what ended; returns when the next is due."""
+        due = [scheduler.step(now) for scheduler in self._local.values()]
+        return min((at for at in due if at is not None), default=None)
+
+    def _followed(self, known: LocalScheduler | None, spec: LocalSpec) -> LocalScheduler:
+        jobs = {name: _job(job, self._base) for name, job in spec.jobs.items()}
+        if known is not None:
+            known.reload(jobs)
+            return known
+        return LocalScheduler(
+            spec.name,
+            jobs,
+            state=self._state / spec.name,
+            clock=self._clock,
+            report=self._report,
+            woken=self._woken,
+        )
+
+
+def _connected(spec: SchedulerSpec) -> Scheduler:
+    """Until its connector is built, a scheduler of another kind reports through the doors and cannot be asked."""
+    return OnlyReports(spec.name)
+
+
+def _job(spec: LocalJobSpec, base: Path) -> LocalJob:
+    return LocalJob(
+        command=spec.command,
+        schedule=spec.schedule,
+        directory=base / (spec.directory or "."),
+        timeout=spec.timeout,
+        memory=spec.memory,
+        inputs=spec.inputs,
+        env=dict(spec.env),
+        overlap=spec.overlap,
+    )

@@ -1,0 +1,297 @@
+"""Builds the whole service from its settings: storage, use cases, adapters, doors, and the threads that drive them."""
+
+import logging
+import socket
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+from prometheus_client import CollectorRegistry
+from starlette.applications import Starlette
+
+from bot.adapters.off import NoChat
+from bot.adapters.slack import SlackChat
+from bot.compose.schedulers import Schedulers
+from bot.delivery import Deliverer, Pace
+from bot.delivery.messages import Messenger
+from bot.delivery.requests import Requester
+from bot.delivery.views import Views
+from bot.directory import DirectoryRefresher
+from bot.incidents.policy import Door
+from bot.intake import Inbound, Intake
+from bot.intake.inbound import PolicyChanged
+from bot.intake.worlds import Worlds
+from bot.policies import Policies, PolicyFile
+from bot.ports import Chat, SendFailed
+from bot.reads import Records
+from bot.render.modal_parts import CauseChoice
+from bot.settings import Settings
+from bot.sources import SourceEvent
+from bot.store import Committed, StorageDown
+from bot.timers import Timers
+from handlers.events import events_door
+from handlers.health import OK, Health
+from handlers.http import web_app
+from handlers.meters import Meters
+from handlers.slack.answers import PrivateAnswers
+from handlers.slack.app import slack_door
+from handlers.ticker import Ticker
+from handlers.tokens import SourceTokens
+from handlers.wire import Door as HttpDoor
+from storage.migrating import migrate
+from storage.opening import SqlStorage, open_storage
+
+log = logging.getLogger(__name__)
+
+DELIVERERS = 16
+SLACKS_PACE = Pace()
+POLICIES_EVERY = timedelta(seconds=5)
+
+
+@dataclass(slots=True)
+class Service:
+    """A built service: `app` is served by whoever holds it, the rest runs between `start` and `stop`."""
+
+    settings: Settings
+    policies: PolicyFile
+    storage: SqlStorage
+    intake: Intake
+    schedulers: Schedulers
+    directory: DirectoryRefresher
+    records: Records
+    app: Starlette
+    tickers: dict[str, Ticker]
+    closing: list[Callable[[], None]] = field(default_factory=list)
+
+    def start(self) -> None:
+        """Make the declared jobs known and start the threads; due work of an earlier life is found by the first steps."""
+        self.follow_policies()
+        for ticker in self.tickers.values():
+            ticker.start()
+
+    def stop(self) -> None:
+        """Stop taking up work, let what is under way end, and hand the leases back."""
+        for ticker in self.tickers.values():
+            ticker.stop()
+        for close in self.closing:
+            close()
+        self.storage.release_leases()
+        self.storage.close()
+
+    def look_at_policies(self, now: datetime) -> datetime | None:
+        """Reload policies.yaml when it changed; a bad file is told once and the last good one stays."""
+        reload = self.policies.reload_if_changed()
+        for problem in reload.problems:
+            log.error("policies refused", extra={"problem": str(problem)})
+        if reload.changed:
+            self.follow_policies()
+            self.tickers["directory"].poke(now)
+            self.tickers["schedulers"].poke(now)
+        return None
+
+    def follow_policies(self) -> None:
+        """What holds from now on: the schedulers that are declared, the version that decisions name, every job's deadlines."""
+        policies = self.policies.current
+        self.schedulers.follow(policies)
+        now = utc_now()
+        self.storage.publish_policies(version=policies.version, text=self.policies.path.read_text(), now=now)
+        known = {row.key for row in self.storage.reads.jobs()} | set(policies.declared_jobs())
+        key = uuid4().hex
+        reason = f"policies {policies.version[:12]}"
+        changed = [PolicyChanged(job=job, reason=reason) for job in sorted(known)]
+        self.intake.take_in([Inbound(key=f"policies:{key}:{one.job}", event=one) for one in changed])
+
+
+def utc_now() -> datetime:
+    """The clock of the running service."""
+    return datetime.now(UTC)
+
+
+def build(settings: Settings, policies: PolicyFile, *, pace: Pace = SLACKS_PACE, threads: int = DELIVERERS) -> Service:
+    """Build the service of one process (`run`). Raises what opening the database raises."""
+    migrate(settings.database_url)
+    instance = f"{socket.gethostname()}-{uuid4().hex[:8]}"
+    storage = open_storage(settings.database_url, instance=instance)
+    return _Wiring(settings, policies, storage, pace, threads).service()
+
+
+class _Wiring:
+    """Knows how the parts hang together; the circle intake -> delivery -> intake is closed through its methods."""
+
+    def __init__(self, settings: Settings, policies: PolicyFile, storage: SqlStorage, pace: Pace, threads: int) -> None:
+        self._settings = settings
+        self._policies = policies
+        self._storage = storage
+        self._tickers: dict[str, Ticker] = {}
+        self._executor = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="deliver")
+        self._slack = _slack(settings)
+        self._directory = DirectoryRefresher(source=self._slack, storage=storage, policies=self._current, clock=utc_now)
+        self._schedulers = Schedulers(
+            state=settings.state_dir,
+            base=policies.path.absolute().parent,
+            clock=utc_now,
+            report=self._report,
+            woken=lambda: self._poke("schedulers", utc_now()),
+        )
+        worlds = Worlds(
+            policies=self._current,
+            people=self._directory.people,
+            schedulers=self._schedulers.all,
+            doors=frozenset({Door.CHANNEL, Door.DM}),
+        )
+        self._records = Records(
+            reads=storage.reads,
+            worlds=worlds,
+            people=self._directory.people,
+            clock=utc_now,
+            thread_url=_ThreadUrl(self._slack),
+        )
+        self._intake = Intake(
+            storage=storage,
+            reads=storage.reads,
+            worlds=worlds,
+            rules=lambda: self._current().rules,
+            clock=utc_now,
+            committed=self._committed,
+        )
+        self._timers = Timers(storage=storage, take_in=self._intake.take_in)
+        self._deliverer = self._delivery(pace)
+
+    def service(self) -> Service:
+        private = PrivateAnswers(to=self._slack) if self._slack is not None else None
+        meters = Meters(CollectorRegistry())
+        health = Health(checks=self._checks(), clock=utc_now)
+        app = web_app(doors=self._doors(meters, private), health=health, meters=meters)
+        self._tickers |= {
+            "timers": Ticker(step=self._timers.step, clock=utc_now),
+            "delivery": Ticker(step=self._deliverer.step, clock=utc_now),
+            "schedulers": Ticker(step=self._schedulers.step, clock=utc_now),
+            "directory": Ticker(step=self._directory.step, clock=utc_now),
+        }
+        closing: list[Callable[[], None]] = [lambda: self._executor.shutdown(wait=True)]
+        if private is not None and self._slack is not None:
+            closing += [private.close, self._slack.close]
+        service = Service(
+            settings=self._settings,
+            policies=self._policies,
+            storage=self._storage,
+            intake=self._intake,
+            schedulers=self._schedulers,
+            directory=self._directory,
+            records=self._records,
+            app=app,
+            tickers=self._tickers,
+            closing=closing,
+        )
+        self._tickers["policies"] = Ticker(step=service.look_at_policies, clock=utc_now, at_least_every=POLICIES_EVERY)
+        return service
+
+    def _current(self) -> Policies:
+        return self._policies.current
+
+    def _report(self, events: Sequence[SourceEvent]) -> None:
+        self._intake.take_in([Inbound(key=event.key, event=event) for event in events])
+
+    def _committed(self, left: Committed) -> None:
+        self._deliverer.dispatch(left)
+        if left.next_timer_at is not None:
+            self._poke("timers", left.next_timer_at)
+
+    def _poke(self, name: str, at: datetime) -> None:
+        if name in self._tickers:
+            self._tickers[name].poke(at)
+
+    def _delivery(self, pace: Pace) -> Deliverer:
+        chat: Chat = self._slack or NoChat()
+        views = Views(
+            storage=self._storage,
+            chat=chat,
+            snapshot_of=self._records.snapshot,
+            clock=utc_now,
+            fallback=lambda: self._current().fallback.channel,
+        )
+        requester = Requester(
+            storage=self._storage, schedulers=self._schedulers.all, take_in=self._intake.take_in, clock=utc_now
+        )
+        return Deliverer(
+            storage=self._storage,
+            messenger=Messenger(chat=chat, snapshot_of=self._records.snapshot),
+            requester=requester,
+            views=views,
+            take_in=self._intake.take_in,
+            clock=utc_now,
+            pace=pace,
+            fallback=lambda: self._current().fallback.channel,
+            executor=self._executor,
+            poke=lambda at: self._poke("delivery", at),
+        )
+
+    def _doors(self, meters: Meters, private: PrivateAnswers | None) -> list[HttpDoor]:
+        settings = self._settings
+        doors = [events_door(tokens=SourceTokens(settings.source_tokens), take_in=self._intake.take_in, meters=meters)]
+        if private is not None and settings.slack_signing_secret is not None:
+            slack = slack_door(
+                signing_secrets=(settings.slack_signing_secret,),
+                take_in=self._intake.take_in,
+                reads=self._records,
+                answers=private,
+                causes=self._causes,
+                clock=utc_now,
+                meters=meters,
+            )
+            doors.append(slack)
+        return doors
+
+    def _causes(self) -> tuple[CauseChoice, ...]:
+        rules = self._current().rules
+        found = (rules.rule(name) for name in rules.ids())
+        return tuple((rule.id, rule.title) for rule in found)
+
+    def _checks(self) -> dict[str, Callable[[], str]]:
+        checks: dict[str, Callable[[], str]] = {"database": self._database, "policies": self._policies_state}
+        if self._slack is not None:
+            checks["slack"] = self._slack_state
+        return checks
+
+    def _database(self) -> str:
+        try:
+            self._storage.next_timer_at()
+        except StorageDown as down:
+            return str(down)
+        return OK
+
+    def _policies_state(self) -> str:
+        problems = self._policies.problems
+        return f"the file was refused: {problems[0]}" if problems else OK
+
+    def _slack_state(self) -> str:
+        try:
+            if self._slack is not None:
+                self._slack.auth()
+        except SendFailed as failed:
+            return failed.code
+        return OK
+
+
+class _ThreadUrl:
+    """The address of a message, once the workspace's own address could be read."""
+
+    def __init__(self, slack: SlackChat | None) -> None:
+        self._slack = slack
+        self._base: str | None = None
+
+    def __call__(self, channel: str, ts: str) -> str | None:
+        if self._base is None and self._slack is not None:
+            try:
+                self._base = self._slack.auth().url.rstrip("/")
+            except SendFailed:
+                return None
+        return f"{self._base}/archives/{channel}/p{ts.replace('.', '')}" if self._base else None
+
+
+def _slack(settings: Settings) -> SlackChat | None:
+    if settings.slack_bot_token is None:
+        return None
+    return SlackChat(token=settings.slack_bot_token, clock=utc_now, base_url=settings.slack_api_url)

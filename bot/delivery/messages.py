@@ -1,0 +1,87 @@
+"""Sends the frozen messages of a thread: replies, log files, direct messages. Each has a key by which it can be found again."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from bot.incidents.effects import ReplyKind
+from bot.incidents.people import Mention
+from bot.ports import Chat, ChatFile, ChatMessage, SendFailed
+from bot.render.evidence import evidence, log_file
+from bot.render.rendered import Rendered
+from bot.render.replies import reply
+from bot.render.snapshot import Snapshot
+from bot.store import EffectKind, EffectRow
+
+
+class NothingToSend(Exception):
+    """What the row speaks of is not there (no log was stored): settle it without sending."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Messenger:
+    """Renders an outbox row and sends it; `snapshot_of` reads the occurrence (and the evidence that a reply names)."""
+
+    chat: Chat
+    snapshot_of: Callable[[int, int, str | None], Snapshot | None]
+
+    def look(self, row: EffectRow, since: datetime) -> str | None:
+        """The id of the message or file of `row` when it was sent after all. Raises `SendFailed` when looking fails."""
+        if row.kind is EffectKind.FILE:
+            if row.channel is None or row.root_ts is None:
+                return None
+            name = file_name(row)
+            return self.chat.find_file(channel=row.channel, name=name, thread_ts=row.root_ts, since=since)
+        channel = self._channel(row)
+        return self.chat.find(channel=channel, key=row.key, thread_ts=row.root_ts, since=since)
+
+    def send(self, row: EffectRow) -> Mapping[str, Any]:
+        """Send once and return what to remember. Raises `SendFailed` and `NothingToSend`."""
+        named = row.content.get("evidence") or row.content.get("facts", {}).get("evidence")
+        snapshot = self.snapshot_of(row.record, row.number, named)
+        if snapshot is None:
+            raise SendFailed("occurrence_not_found", permanent=True)
+        if row.kind is EffectKind.FILE:
+            return {"file": self._upload(row, snapshot)}
+        message = self._rendered(row, snapshot)
+        channel = self._channel(row)
+        ts = self.chat.post(
+            channel=channel,
+            message=ChatMessage(
+                key=row.key,
+                text=message.text,
+                blocks=message.blocks,
+                thread_ts=row.root_ts,
+                broadcast=bool(row.content.get("broadcast")) and row.root_ts is not None,
+            ),
+        )
+        return {"channel": channel, "ts": ts}
+
+    def _upload(self, row: EffectRow, snapshot: Snapshot) -> str:
+        file = log_file(snapshot)
+        if file is None or row.channel is None or row.root_ts is None:
+            raise NothingToSend
+        named = ChatFile(name=file_name(row), title=file.title, text=file.text)
+        return self.chat.upload(channel=row.channel, thread_ts=row.root_ts, file=named)
+
+    def _rendered(self, row: EffectRow, snapshot: Snapshot) -> Rendered:
+        kind = ReplyKind(row.content["kind"])
+        mention = msgspec.convert(row.content.get("mention", ()), tuple[Mention, ...])
+        if kind is ReplyKind.EVIDENCE:
+            return evidence(snapshot)
+        return reply(kind, row.content.get("facts", {}), mention=mention, snapshot=snapshot)
+
+    def _channel(self, row: EffectRow) -> str:
+        if row.kind is EffectKind.DIRECT:
+            return self.chat.open_direct(user=str(row.content["address"]))
+        if row.channel is None:
+            raise SendFailed("no_channel", permanent=True)
+        return row.channel
+
+
+def file_name(row: EffectRow) -> str:
+    """The name of a row's file: it holds the key, so that a look can find it."""
+    return f"log-{row.key.replace('/', '-')}.txt"

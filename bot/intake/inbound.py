@@ -1,0 +1,68 @@
+"""What comes in and what is answered: the values at the mouth of intake. Nothing here decides or stores."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from bot.incidents.effects import Told
+from bot.incidents.events import DeliveryBuried, PersonEvent, SchedulerAnswered, TimerDue
+from bot.incidents.keys import JobKey
+from bot.incidents.model import Status
+from bot.sources import SourceEvent
+from bot.store import EffectState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadlinePassed:
+    """A job's deadline came due: `kind` is `start_by` or `finish_by`."""
+
+    job: JobKey
+    kind: str
+    nominal_time: datetime
+    due_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyChanged:
+    """The job's policy, schedule or team may differ from now on: deadlines that hang on them are worked out anew."""
+
+    job: JobKey
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consume:
+    """The row that this event answers; it goes in the same transaction, and when it is gone already nothing happens."""
+
+    timer: tuple[int, datetime] | None = None
+    effect: tuple[int, EffectState] | None = None
+
+
+AnyEvent = SourceEvent | DeadlinePassed | PolicyChanged | PersonEvent | TimerDue | SchedulerAnswered | DeliveryBuried
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inbound:
+    """One event with its idempotency key; `occurrence` is (record, number) for all but what sources and jobs tell."""
+
+    key: str
+    event: AnyEvent
+    occurrence: tuple[int, int] | None = None
+    consume: Consume | None = None
+
+
+class Result(StrEnum):
+    ACCEPTED = "accepted"
+    DUPLICATE = "duplicate"
+    REJECTED = "rejected"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What became of an inbound event; a duplicate gets what the first one got, under its own `result`."""
+
+    result: Result
+    reason: str | None = None
+    occurrence: tuple[int, int] | None = None
+    status: Status | None = None
+    told: Told | None = None

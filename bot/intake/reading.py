@@ -1,0 +1,116 @@
+"""Turns what a source reported into the core's event, with its evidence read and its secrets masked.
+
+Runs before the transaction begins; it looks at nothing but what it is given.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from bot.evidence import Evidence, RuleSet, clean, mask, read_failure, read_run_facts
+from bot.evidence.types import ErrorReport
+from bot.incidents.events import RunCancelled, RunEvent, RunFailed, RunSkipped, RunStarted, RunSucceeded
+from bot.incidents.keys import Cost, JobKey, RunRef
+from bot.incidents.model import Failure
+from bot.sources import SourceEvent, SourceKind
+from bot.store import RunState
+
+STATES = {
+    SourceKind.RUN_STARTED: RunState.STARTED,
+    SourceKind.RUN_SUCCEEDED: RunState.SUCCEEDED,
+    SourceKind.RUN_FAILED: RunState.FAILED,
+    SourceKind.RUN_CANCELLED: RunState.CANCELLED,
+    SourceKind.RUN_SKIPPED: RunState.SKIPPED,
+}
+TITLE_LENGTH = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadEvent:
+    """A source event as the transaction needs it; `event` is None for what only updates the job or the run."""
+
+    source: SourceEvent
+    event: RunEvent | None
+    state: RunState | None
+    evidence: Evidence | None = None
+    facts: Mapping[str, Any]
+    cost: Cost | None = None
+
+
+def read_source(
+    source: SourceEvent, *, rules: RuleSet, last_good: Callable[[JobKey], Mapping[str, Any] | None]
+) -> ReadEvent:
+    """Read one source event; `last_good` gives the masked facts of the job's last good run."""
+    run = source.run
+    if run is None or source.kind is SourceKind.RUN_SCHEDULED:
+        return ReadEvent(source=source, event=None, state=None, facts={})
+    if source.kind is SourceKind.RUN_FAILED:
+        return _failed(source, run, rules, last_good(source.job))
+    cost = source.cost or _wall_clock(source)
+    return ReadEvent(
+        source=source,
+        event=_event(source, run, cost),
+        state=STATES[source.kind],
+        facts=read_run_facts(source.facts) if source.kind is SourceKind.RUN_SUCCEEDED else {},
+        cost=cost,
+    )
+
+
+def evidence_key(source: SourceEvent) -> str:
+    """The key under which a failure's evidence is stored: short, and the same for the same run."""
+    return hashlib.sha256(source.key.encode()).hexdigest()[:24]
+
+
+def _failed(source: SourceEvent, run: RunRef, rules: RuleSet, last_good: Mapping[str, Any] | None) -> ReadEvent:
+    error = source.error or ErrorReport()
+    evidence = read_failure(error=error, facts=source.facts, last_good=last_good, rules=rules)
+    cost = source.cost or _wall_clock(source)
+    failure = Failure(
+        run=run,
+        at=source.ended_at or source.at,
+        fingerprint=evidence.fingerprint,
+        cause=evidence.cause.id,
+        title=evidence.cause.title,
+        message=evidence.root.message[:TITLE_LENGTH],
+        evidence=evidence_key(source),
+        also=evidence.cause.also,
+        ruled_out_by=evidence.cause.ruled_out_by,
+        never_safe=evidence.cause.never_safe,
+        cost=cost,
+    )
+    event = RunFailed(failure=failure, at=failure.at, will_retry=source.will_retry, rerun_key=source.rerun_key)
+    state = RunState.RETRYING if source.will_retry else RunState.FAILED
+    return ReadEvent(source=source, event=event, state=state, evidence=evidence, facts=evidence.facts, cost=cost)
+
+
+def _event(source: SourceEvent, run: RunRef, cost: Cost | None) -> RunEvent:
+    by = _plain(source.by)
+    ended_at = source.ended_at or source.at
+    match source.kind:
+        case SourceKind.RUN_STARTED:
+            return RunStarted(run=run, at=source.started_at or source.at, rerun_key=source.rerun_key, by=by)
+        case SourceKind.RUN_SUCCEEDED:
+            return RunSucceeded(run=run, at=ended_at, cost=cost, rerun_key=source.rerun_key, by=by)
+        case SourceKind.RUN_CANCELLED:
+            return RunCancelled(run=run, at=ended_at, by=by, rerun_key=source.rerun_key)
+        case _:
+            reason = _plain(source.error.message) if source.error else None
+            return RunSkipped(run=run, at=source.at, reason=reason or "")
+
+
+def _plain(text: str | None) -> str | None:
+    return mask(clean(text))[:TITLE_LENGTH] if text else None
+
+
+def _wall_clock(source: SourceEvent) -> Cost | None:
+    duration = duration_of(source)
+    return Cost(amount=duration.total_seconds() / 3600) if duration is not None else None
+
+
+def duration_of(source: SourceEvent) -> timedelta | None:
+    """How long the run took, where its source told both ends; never negative."""
+    if source.started_at is None or source.ended_at is None:
+        return None
+    return max(source.ended_at - source.started_at, timedelta())

@@ -1,0 +1,115 @@
+"""Takes events in: one transaction for a list of them, decided job by job in memory and written once.
+
+Nothing else changes an incident. Between reading and committing there is no network call.
+"""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import uuid4
+
+from bot.evidence import RuleSet
+from bot.incidents.keys import JobKey
+from bot.incidents.memory import JobMemory
+from bot.incidents.situation import Waiting
+from bot.intake.inbound import Inbound, Outcome, Result
+from bot.intake.reading import read_source
+from bot.intake.transaction import Prepared, Transaction
+from bot.intake.worlds import Worlds
+from bot.intake.writing import AllowanceGone
+from bot.sources import SourceEvent, SourceKind
+from bot.store import Committed, KeyTaken, Reads, StaleIncident, Storage, StorageDown
+
+log = logging.getLogger(__name__)
+
+TRIES = 5
+
+
+class Intake:
+    """The use case behind every door, timer and delivery.
+
+    `worlds` tells what holds for a job outside the transaction (from memory, no I/O); `committed` is called after each
+    commit with what is to be done at once.
+    """
+
+    def __init__(
+        self,
+        *,
+        storage: Storage,
+        reads: Reads,
+        worlds: Worlds,
+        rules: Callable[[], RuleSet],
+        clock: Callable[[], datetime],
+        committed: Callable[[Committed], None],
+        born_leased: bool = True,
+    ) -> None:
+        self._storage = storage
+        self._reads = reads
+        self._worlds = worlds
+        self._rules = rules
+        self._clock = clock
+        self._committed = committed
+        self._born_leased = born_leased
+
+    def take_in(self, inbounds: Sequence[Inbound]) -> list[Outcome]:
+        """Take the events in, in order; returns one outcome each, after the commit.
+
+        A batch that fails is halved until the event that fails stands alone: that one is rejected, loudly. Raises
+        `StorageDown` when nothing could be stored.
+        """
+        if not inbounds:
+            return []
+        return self._store([self._prepared(inbound) for inbound in inbounds])
+
+    def _prepared(self, inbound: Inbound) -> Prepared:
+        if not isinstance(inbound.event, SourceEvent):
+            return Prepared(inbound=inbound)
+        source = read_source(inbound.event, rules=self._rules(), last_good=self._last_good)
+        return Prepared(inbound=inbound, source=source, downstream=self._downstream(inbound.event))
+
+    def _last_good(self, job: JobKey) -> Mapping[str, Any] | None:
+        return self._reads.last_good_facts(job=job)
+
+    def _downstream(self, source: SourceEvent) -> tuple[Waiting, ...]:
+        """Who waits downstream, for the events that tell of it: a failure, and the good run that releases them."""
+        if source.kind not in (SourceKind.RUN_FAILED, SourceKind.RUN_SUCCEEDED):
+            return ()
+        failed = source.kind is SourceKind.RUN_FAILED
+        since = ((source.run.nominal_time if source.run else None) or source.at) if failed else None
+        return self._worlds.downstream(source.job, self._clock(), owed_since=since, memory_of=self._memory)
+
+    def _memory(self, key: JobKey) -> JobMemory | None:
+        row = self._reads.job(key=key)
+        return row.memory if row else None
+
+    def _store(self, batch: list[Prepared]) -> list[Outcome]:
+        failed: Exception | None = None
+        for _ in range(TRIES):
+            try:
+                return self._once(batch)
+            except (StaleIncident, AllowanceGone, KeyTaken) as lost:
+                failed = lost
+            except StorageDown:
+                raise
+            except Exception as poison:  # noqa: BLE001 a poison event must not take its neighbours with it
+                failed = poison
+                break
+        if len(batch) == 1:
+            return [_rejected(batch[0].inbound, failed)]
+        half = len(batch) // 2
+        return self._store(batch[:half]) + self._store(batch[half:])
+
+    def _once(self, batch: list[Prepared]) -> list[Outcome]:
+        now = self._clock()
+        with self._storage.begin_write(born_leased=self._born_leased, now=now) as uow:
+            outcomes = Transaction(uow, self._worlds.of, now).run(batch)
+            committed = uow.commit()
+        self._committed(committed)
+        return outcomes
+
+
+def _rejected(inbound: Inbound, failed: Exception | None) -> Outcome:
+    number = uuid4().hex[:8]
+    log.error("event could not be taken in", extra={"key": inbound.key, "id": number}, exc_info=failed)
+    return Outcome(result=Result.REJECTED, reason=f"could not be taken in (id {number}); it was logged")

@@ -1,0 +1,75 @@
+"""What holds for a job outside a transaction: its policy, its people, what its scheduler can do. From memory; no I/O."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+
+from bot import cron
+from bot.incidents.downstream import Downstream, waiting
+from bot.incidents.keys import JobKey
+from bot.incidents.memory import JobMemory
+from bot.incidents.policy import Door, JobPolicy, Schedule
+from bot.incidents.situation import Waiting
+from bot.intake.surroundings import World
+from bot.people import People
+from bot.policies.model import Policies
+from bot.ports import Scheduler
+
+
+class Worlds:
+    """Puts worlds together from what is current: policies, directory and schedulers may each be replaced while it lives."""
+
+    def __init__(
+        self,
+        *,
+        policies: Callable[[], Policies],
+        people: Callable[[], People],
+        schedulers: Callable[[], Mapping[str, Scheduler]],
+        doors: frozenset[Door],
+    ) -> None:
+        self._policies = policies
+        self._people = people
+        self._schedulers = schedulers
+        self._doors = doors
+
+    def of(self, job: JobKey, now: datetime) -> World:
+        """The job's world at `now`."""
+        policies = self._policies()
+        policy = policies.job(job)
+        scheduler = self._schedulers().get(job.scheduler)
+        return World(
+            policy=policy,
+            policies_version=policies.version,
+            directory=self._people().directory(policy, now),
+            can=scheduler.can if scheduler else frozenset(),
+            doors=self._doors,
+            schedule=self.schedule_of(job, policy),
+        )
+
+    def schedule_of(self, job: JobKey, policy: JobPolicy) -> Schedule | None:
+        """The scheduler's own word on when the job runs, else the policy's; what a source told is on the job itself."""
+        scheduler = self._schedulers().get(job.scheduler)
+        return (scheduler.schedule_of(job) if scheduler else None) or policy.schedule
+
+    def downstream(
+        self,
+        job: JobKey,
+        now: datetime,
+        *,
+        owed_since: datetime | None,
+        memory_of: Callable[[JobKey], JobMemory | None],
+    ) -> tuple[Waiting, ...]:
+        """The jobs downstream of `job`, each with whether it waits; `memory_of` may read."""
+        names = self._policies().job(job).downstream
+        return waiting([self._downstream(name, now, memory_of) for name in names], owed_since)
+
+    def _downstream(self, name: str, now: datetime, memory_of: Callable[[JobKey], JobMemory | None]) -> Downstream:
+        scheduler, _, job = name.partition("/")
+        key = JobKey(scheduler=scheduler, name=job)
+        memory = memory_of(key)
+        schedule = self.schedule_of(key, self._policies().job(key)) or (memory.schedule if memory else None)
+        return Downstream(
+            job=name,
+            memory=memory,
+            due_at=cron.latest_at_or_before(schedule, now) if schedule else None,
+            next_run_at=cron.next_after(schedule, now) if schedule else None,
+        )

@@ -1,0 +1,87 @@
+"""Which entries of the file hold for a job, in what order, and what they come to together. It gives no value a meaning.
+
+Lowest first: what is built in, `defaults`, the owning team, a local job's declaration, each matching entry of `jobs`.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fnmatch import translate
+from typing import Any
+
+from bot.incidents.keys import JobKey
+from bot.policies.nodes import Node
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layer:
+    """Settings that hold for the jobs that `match` (None: for all); `origin` and `node` say where they stand."""
+
+    origin: str
+    settings: Mapping[str, Any]
+    match: str | None = None
+    node: Node | None = field(default=None, repr=False)
+
+
+class Layers:
+    """All layers of a file, found by job. Immutable, safe among threads."""
+
+    def __init__(
+        self, *, base: Iterable[Layer], teams: Mapping[str, Layer], declared: Iterable[Layer], jobs: Iterable[Layer]
+    ) -> None:
+        self._base = tuple(base)
+        self._teams = dict(teams)
+        self._exact: dict[str, list[tuple[int, Layer]]] = {}
+        self._globs: list[tuple[int, re.Pattern[str], Layer]] = []
+        for layer in declared:
+            self._exact.setdefault(layer.match or "", []).append((-1, layer))
+        for order, layer in enumerate(jobs):
+            match = layer.match or ""
+            if any(sign in match for sign in "*?["):
+                self._globs.append((order, re.compile(translate(match)), layer))
+            else:
+                self._exact.setdefault(match, []).append((order, layer))
+
+    def of(self, job: JobKey) -> tuple[Layer, ...]:
+        """The layers that hold for `job`, lowest first."""
+        name = str(job)
+        found = [*self._exact.get(name, ()), *((order, each) for order, glob, each in self._globs if glob.match(name))]
+        matching = [layer for _, layer in sorted(found, key=lambda each: each[0])]
+        named = [layer.settings["team"] for layer in (*self._base, *matching) if "team" in layer.settings]
+        team = self._teams.get(named[-1]) if named and named[-1] else None
+        return (*self._base, *((team,) if team else ()), *matching)
+
+
+def merged(layers: Iterable[Layer]) -> dict[str, Any]:
+    """All settings together: later keys win, maps merge, everything else replaces."""
+    together: dict[str, Any] = {}
+    for layer in layers:
+        together = _over(together, layer.settings)
+    return together
+
+
+def _over(lower: Mapping[str, Any], upper: Mapping[str, Any]) -> dict[str, Any]:
+    both = dict(lower)
+    for name, value in upper.items():
+        below = both.get(name)
+        both[name] = _over(below, value) if isinstance(below, Mapping) and isinstance(value, Mapping) else value
+    return both
+
+
+def leaves(layers: Iterable[Layer]) -> dict[tuple[str, ...], tuple[Any, Layer]]:
+    """Each setting that holds, by its path, with the layer that it comes from."""
+    held: dict[tuple[str, ...], tuple[Any, Layer]] = {}
+    for layer in layers:
+        for path, value in _flat(layer.settings, ()):
+            for below in [each for each in held if each[: len(path)] == path or path[: len(each)] == each]:
+                del held[below]
+            held[path] = (value, layer)
+    return held
+
+
+def _flat(settings: Mapping[str, Any], above: tuple[str, ...]) -> Iterable[tuple[tuple[str, ...], Any]]:
+    for name, value in settings.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, (*above, name))
+        else:
+            yield (*above, name), value

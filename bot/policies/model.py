@@ -1,0 +1,61 @@
+"""Everything that a policies file says, as one frozen value that answers for any job. It reads no file."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from bot.evidence import RuleSet
+from bot.incidents.keys import JobKey
+from bot.incidents.policy import Fallback, JobPolicy, Team
+from bot.policies.building import job_policy
+from bot.policies.layers import Layers, merged
+from bot.policies.specs import LocalSpec, SchedulerSpec
+
+REMEMBERED_JOBS = 50_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policies:
+    """A policies file; `version` is a hash of its text, `causes` are its own rules, `rules` all rules, compiled.
+
+    Safe among threads. What it remembers of a job is worked out from the file alone, so it never goes stale.
+    """
+
+    version: str
+    teams: Mapping[str, Team]
+    schedulers: Mapping[str, SchedulerSpec]
+    admins: tuple[str, ...]
+    fallback: Fallback
+    causes: tuple[Mapping[str, Any], ...]
+    rules: RuleSet = field(repr=False, compare=False)
+    layers: Layers = field(repr=False, compare=False)
+    _by_job: dict[JobKey, JobPolicy] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _by_layers: dict[tuple[int, ...], JobPolicy] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def job(self, key: JobKey) -> JobPolicy:
+        """What holds for the job, known or not: `defaults`, then every matching entry of `jobs` in order."""
+        if (known := self._by_job.get(key)) is not None:
+            return known
+        layers = self.layers.of(key)
+        signature = tuple(id(layer) for layer in layers)
+        policy = self._by_layers.get(signature)
+        if policy is None:
+            policy = job_policy(merged(layers), teams=self.teams, fallback=self.fallback, admins=self.admins)
+            self._by_layers[signature] = policy
+        if len(self._by_job) >= REMEMBERED_JOBS:
+            self._by_job.clear()
+        self._by_job[key] = policy
+        return policy
+
+    def team(self, name: str) -> Team | None:
+        """The team of that name, if there is one."""
+        return self.teams.get(name)
+
+    def declared_jobs(self) -> tuple[JobKey, ...]:
+        """The jobs that the file itself declares: those of its local schedulers."""
+        return tuple(
+            JobKey(scheduler=name, name=job)
+            for name, spec in self.schedulers.items()
+            if isinstance(spec, LocalSpec)
+            for job in spec.jobs
+        )

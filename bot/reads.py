@@ -1,0 +1,112 @@
+"""What messages, modals, pages and commands may look up about an occurrence, put together from the newest commit.
+
+It changes nothing and decides nothing.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bot.incidents.keys import JobKey
+from bot.incidents.memory import JobMemory
+from bot.incidents.model import Incident, Status
+from bot.intake.surroundings import Read, scopes_of, situation_of
+from bot.intake.worlds import Worlds
+from bot.people import People
+from bot.ports import Clock
+from bot.render.snapshot import Snapshot
+from bot.store import JobIncidents, Reads, Which
+
+LISTED = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenRecord:
+    """One unresolved occurrence as a list shows it."""
+
+    id: str
+    job: JobKey
+    status: Status
+    on_it: str | None
+    url: str | None
+
+
+class Records:
+    """The read use case; `thread_url` makes the address of a message from channel and `ts`."""
+
+    def __init__(
+        self,
+        *,
+        reads: Reads,
+        worlds: Worlds,
+        people: Callable[[], People],
+        clock: Clock,
+        thread_url: Callable[[str, str], str | None],
+        record_url: Callable[[str], str | None] = lambda occurrence: None,
+    ) -> None:
+        self._reads = reads
+        self._worlds = worlds
+        self._people = people
+        self._clock = clock
+        self._thread_url = thread_url
+        self._record_url = record_url
+
+    def snapshot(self, record: int, number: int, evidence: str | None = None) -> Snapshot | None:
+        """The occurrence as it stands now; `evidence` names another failure's than the newest (a reply speaks of its own)."""
+        incident = self._reads.incident(record=record, number=number)
+        return self._snapshot(incident, evidence) if incident is not None else None
+
+    def permalink(self, record: int, number: int) -> str | None:
+        """The address of the occurrence's thread; None when it has none yet."""
+        thread = self._reads.conversation_of(record=record, number=number)
+        if thread is None or thread[1] is None:
+            return None
+        return self._thread_url(thread[0], thread[1])
+
+    def open_records(self) -> tuple[OpenRecord, ...]:
+        """All unresolved occurrences, the oldest first."""
+        found = self._reads.incidents(which=Which.UNRESOLVED, limit=LISTED)
+        return tuple(self._listed(incident) for incident in reversed(found))
+
+    def memory_of(self, key: JobKey) -> JobMemory | None:
+        row = self._reads.job(key=key)
+        return row.memory if row else None
+
+    def _listed(self, incident: Incident) -> OpenRecord:
+        held = incident.acknowledgement
+        return OpenRecord(
+            id=incident.id,
+            job=incident.job,
+            status=incident.status,
+            on_it=str(held.by.person) if held else None,
+            url=self.permalink(incident.record, incident.number),
+        )
+
+    def _snapshot(self, incident: Incident, evidence: str | None) -> Snapshot:
+        now = self._clock()
+        world = self._worlds.of(incident.job, now)
+        memory = self.memory_of(incident.job) or JobMemory()
+        read = Read(key=incident.job, id=0, memory=memory, incidents=JobIncidents(unresolved=incident))
+        booked = self._reads.booked(scopes=scopes_of(incident.job, world.policy, now))
+        situation = situation_of(read, world, now, booked=booked, about=incident, failure=incident.failure)
+        named = evidence or incident.failure.evidence
+        team = world.policy.team
+        schedule = world.schedule or memory.schedule
+        owed_since = min((owed.nominal_time or owed.since for owed in incident.owed), default=None)
+        return Snapshot(
+            incident=incident,
+            evidence=self._reads.evidence(key=named) if named else None,
+            team=team.name if team else "",
+            owners=self._people().deciders(world.directory),
+            can=world.can,
+            policy=world.policy,
+            zone=schedule.zone if schedule else world.policy.late.zone,
+            next_run_at=situation.next_run_at,
+            usual_duration=situation.usual_duration,
+            last_good=memory.last_good,
+            estimate=situation.estimate,
+            allowance=situation.allowance,
+            marks=situation.marks,
+            downstream=self._worlds.downstream(incident.job, now, owed_since=owed_since, memory_of=self.memory_of),
+            record_url=self._record_url(incident.id),
+            occurrences=incident.number,
+        )

@@ -1,0 +1,75 @@
+"""The read side of the storage port: what pages, commands and messages may look up. No SQL, nothing here changes a row."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Protocol
+
+from bot.evidence.types import Evidence
+from bot.incidents.keys import JobKey, RunRef
+from bot.incidents.model import Incident
+from bot.incidents.people import By
+from bot.store.rows import Booking, EffectRow, EffectState, JobRow, Scope
+
+
+class Which(StrEnum):
+    """Which occurrences are listed."""
+
+    UNRESOLVED = "unresolved"
+    ALL = "all"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimelineRow:
+    """One row of an occurrence's timeline, in the order in which it was written; `version` is what it led to."""
+
+    id: int
+    at: datetime
+    version: int
+    key: str
+    kind: str
+    reason: str
+    by: By | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Reads(Protocol):
+    """Looks into the newest committed state; every method is one consistent picture. Raises `bot.store.StorageDown`."""
+
+    def incident(self, *, record: int, number: int) -> Incident | None: ...
+
+    def incidents(self, *, which: Which, jobs: str = "*", limit: int) -> tuple[Incident, ...]:
+        """The newest first; `jobs` is a glob on `scheduler/job`."""
+
+    def occurrence_at(self, *, channel: str, root_ts: str) -> tuple[int, int] | None:
+        """The occurrence that the thread with this root shows."""
+
+    def conversation_of(self, *, record: int, number: int) -> tuple[str, str | None] | None:
+        """Channel and `ts` of the root of the occurrence's thread (None: not posted yet)."""
+
+    def timeline(self, *, record: int, number: int) -> tuple[TimelineRow, ...]: ...
+
+    def evidence(self, *, key: str) -> Evidence | None: ...
+
+    def booked(self, *, scopes: Collection[Scope]) -> dict[Scope, float]:
+        """The automatic amounts used or reserved in these budget periods."""
+
+    def reruns_of(self, *, record: int, number: int) -> tuple[Booking, ...]:
+        """The bookings of the occurrence, oldest first."""
+
+    def job(self, *, key: JobKey) -> JobRow | None: ...
+
+    def jobs(self) -> tuple[JobRow, ...]: ...
+
+    def run_facts(self, *, job: JobKey, run: RunRef) -> dict[str, Any] | None:
+        """The facts of this generation of the run; None: it is not known."""
+
+    def last_good_facts(self, job: JobKey) -> dict[str, Any] | None:
+        """The facts of the job's last good run, with which a failure is compared; None without one."""
+
+    def outbox(self, *, states: Collection[EffectState], limit: int) -> tuple[EffectRow, ...]:
+        """Rows of the outbox in these states, the newest first."""
+
+    def counts(self) -> dict[str, int]:
+        """What is still to be done, by name: `incidents.<status>`, `outbox.<state>`, `views`, `timers`, `jobs`."""

@@ -1,0 +1,219 @@
+"""The rows of the storage port: jobs, runs, budgets, effects, views, timers, people, in the words of the product.
+
+Values only: nothing here reads or writes.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from bot.incidents.keys import Cost, JobKey, RunRef
+from bot.incidents.memory import JobMemory
+from bot.incidents.model import Incident, Timer
+
+
+class RunState(StrEnum):
+    """Where a run stands; the last four are terminal."""
+
+    STARTED = "started"
+    RETRYING = "retrying"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobRow:
+    """A job, locked by this transaction."""
+
+    id: int
+    key: JobKey
+    memory: JobMemory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRow:
+    """One generation of a run, as last told. `facts` are masked; those of good runs are what later failures are compared with."""
+
+    job_id: int
+    run: RunRef
+    state: RunState
+    at: datetime
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    cost: Cost | None = None
+    rerun_key: str | None = None
+    by: str | None = None
+    fingerprint: str | None = None
+    cause: str | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobIncidents:
+    """A job's occurrences that still matter: the unresolved one, those in force (paused, retired, left), the newest settled."""
+
+    unresolved: Incident | None = None
+    in_force: tuple[Incident, ...] = ()
+    newest_settled: Incident | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """A budget row: `name` is `job:<scheduler>/<job>` or `team:<team>`, for the period that began at `period_start`."""
+
+    name: str
+    unit: str
+    period_start: datetime
+
+
+class EffectKind(StrEnum):
+    """What an outbox row does. ROOT and its updates are views; all others freeze their content."""
+
+    REPLY = "reply"
+    FILE = "file"
+    DIRECT = "direct"
+    EMAIL = "email"
+    REQUEST = "request"
+    LOOK = "look"
+
+
+class EffectState(StrEnum):
+    """`sending` is committed before the call; a row found so after its lease lapsed may have been sent: look first."""
+
+    WAITING = "waiting"
+    SENDING = "sending"
+    SETTLED = "settled"
+    REFUSED = "refused"
+    BURIED = "buried"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EffectRow:
+    """One row of the outbox. `conversation` is set for what goes into a thread; `content` is JSON-able and final.
+
+    `uncertain_at`: since when it may have been sent. `attempt` counts the sends begun.
+    """
+
+    id: int
+    key: str
+    kind: EffectKind
+    record: int
+    number: int
+    job: JobKey
+    content: Mapping[str, Any]
+    due_at: datetime
+    state: EffectState
+    conversation: int | None = None
+    channel: str | None = None
+    root_ts: str | None = None
+    attempt: int = 0
+    created_at: datetime | None = None
+    uncertain_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewEffect:
+    """An effect to be written; `lane` orders kinds across threads (lower first)."""
+
+    key: str
+    kind: EffectKind
+    content: Mapping[str, Any]
+    due_at: datetime
+    in_thread: bool = False
+    lane: int = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewRow:
+    """A message that shows an occurrence's newest state; posted when `root_ts` is None, else updated in place."""
+
+    id: int
+    conversation: int
+    record: int
+    number: int
+    channel: str
+    root_ts: str | None
+    wanted_version: int
+    shown_version: int
+    key: str
+    attempt: int = 0
+    uncertain_at: datetime | None = None
+    created_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimerRow:
+    """A due timer: of an occurrence (`timer`), or of a job (`kind` names a deadline, `nominal_time` the run that it is about)."""
+
+    id: int
+    job: JobKey
+    due_at: datetime
+    record: int | None = None
+    number: int | None = None
+    timer: Timer | None = None
+    kind: str | None = None
+    nominal_time: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobTimer:
+    """A deadline of a job to be written: `kind` is `start_by` or `finish_by`."""
+
+    kind: str
+    nominal_time: datetime | None
+    due_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Booking:
+    """A rerun's row in the reruns ledger. `first`: the first rerun of these owed times."""
+
+    key: str
+    job_id: int
+    record: int
+    number: int
+    nominal_times: tuple[datetime | None, ...]
+    cause: str
+    automatic: bool
+    first: bool
+    amount: float | None
+    unit: str
+    scopes: tuple[Scope, ...]
+    at: datetime
+    by: str | None = None
+    result: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Committed:
+    """What the commit left to do at once: rows born leased by this process, and the earliest timer it wrote."""
+
+    effects: tuple[EffectRow, ...] = ()
+    views: tuple[ViewRow, ...] = ()
+    next_timer_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonRow:
+    """A chat user as last read: `active` False for deactivated users, guests, strangers and bots."""
+
+    id: str
+    name: str
+    email: str | None
+    active: bool
+    read_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupRow:
+    """A user group as last read; `exists` False when it is disabled or gone."""
+
+    id: str
+    members: tuple[str, ...]
+    exists: bool
+    read_at: datetime

@@ -1,0 +1,85 @@
+"""The storage port as a whole: units of work, the queue, timers, the directory. No SQL, no driver.
+
+Every method but `begin_write` is a transaction of its own.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+from typing import Any, Protocol
+
+from bot.store.reads import Reads
+from bot.store.rows import EffectRow, GroupRow, PersonRow, TimerRow, ViewRow
+from bot.store.writes import UnitOfWork
+
+
+class Storage(Protocol):
+    """The database as the use cases know it."""
+
+    @property
+    def reads(self) -> Reads: ...
+
+    def begin_write(self, *, born_leased: bool, now: datetime) -> AbstractContextManager[UnitOfWork]:
+        """A write transaction; leaving the block without `commit` rolls back. Raises `StorageDown`."""
+
+    # the queue (bot.delivery)
+    def claim_effects(self, *, now: datetime, limit: int) -> tuple[EffectRow, ...]:
+        """Lease due rows: a thread's in order and only once its root is there, by lane, one a conversation at a time."""
+
+    def claim_views(self, *, now: datetime, limit: int) -> tuple[ViewRow, ...]: ...
+
+    def begin_sending(self, *, id: int, now: datetime) -> bool:
+        """Commit `sending` before the call (compare-and-set on our lease); False: it is not ours any more."""
+
+    def begin_view(self, *, id: int, now: datetime) -> bool:
+        """Renew our lease and count the attempt just before the call; False: the view is not ours any more."""
+
+    def settle_view(self, *, id: int, version: int, root_ts: str, now: datetime) -> None:
+        """The message at `root_ts` shows the incident at `version`; the first settlement writes the conversation's
+        `root_ts`."""
+
+    def retry_view(self, *, id: int, at: datetime, uncertain: bool, code: str) -> None: ...
+
+    def move_conversation(self, *, conversation: int, channel: str, now: datetime) -> None:
+        """Go on in another channel with a new root (archived, bot removed)."""
+
+    def settle(self, *, id: int, result: Mapping[str, Any], now: datetime) -> bool: ...
+
+    def retry(self, *, id: int, at: datetime, uncertain: bool, code: str) -> bool: ...
+
+    def bury(self, *, id: int, code: str, now: datetime) -> bool: ...
+
+    def take_pace(self, *, method: str, scope: str, now: datetime, gap_us: int) -> datetime:
+        """Reserve the next free instant of that lane at or after now, and move it on by the gap."""
+
+    def hold_pace(self, *, method: str, scope: str, until: datetime) -> None: ...
+
+    def release_leases(self) -> None:
+        """Hand this process's leases back (clean shutdown)."""
+
+    def void_leases(self, *, now: datetime) -> int:
+        """Return rows whose lease lapsed or whose holder is gone; those that were `sending` become uncertain."""
+
+    def next_effect_at(self, *, now: datetime) -> datetime | None:
+        """When the next row or view becomes due (the net under direct dispatch)."""
+
+    # timers (bot.timers)
+    def due_timers(self, *, now: datetime, limit: int) -> tuple[TimerRow, ...]: ...
+
+    def next_timer_at(self) -> datetime | None: ...
+
+    def postpone_timer(self, *, id: int, to: datetime) -> None:
+        """A poison timer steps aside."""
+
+    # directory and policies
+    def save_people(self, *, people: Sequence[PersonRow], groups: Sequence[GroupRow], now: datetime) -> None: ...
+
+    def load_people(self) -> tuple[tuple[PersonRow, ...], tuple[GroupRow, ...]]: ...
+
+    def publish_policies(self, *, version: str, text: str, now: datetime) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class StorageDown(Exception):
+    """The database cannot be reached or is busy beyond the deadline; nothing was stored."""

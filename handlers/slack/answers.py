@@ -1,0 +1,93 @@
+"""Private answers to a person who clicked: sent at once from threads of their own, never again, carrying no state.
+
+It must not hold up the acknowledgement that Slack waits for, nor fail a click that has been taken in.
+"""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from threading import BoundedSemaphore
+from typing import Any, Protocol
+
+from bot.ports import SendFailed
+
+logger = logging.getLogger(__name__)
+
+View = Mapping[str, Any]
+
+
+class Answers(Protocol):
+    """The workspace as far as private answers go; every method raises `SendFailed` and nothing else."""
+
+    def open_view(self, *, trigger_id: str, view: View) -> str: ...
+
+    def update_view(self, *, view_id: str, view: View) -> None: ...
+
+    def publish_home(self, *, user: str, view: View) -> None: ...
+
+    def ephemeral(
+        self,
+        *,
+        channel: str,
+        user: str,
+        text: str,
+        blocks: Sequence[Mapping[str, Any]] = (),
+        thread_ts: str | None = None,
+    ) -> None: ...
+
+
+class PrivateAnswers:
+    """Sends answers in the background; one that finds `waiting` others unsent would come too late and is left out."""
+
+    def __init__(self, *, to: Answers, threads: int = 8, waiting: int = 100) -> None:
+        self._to = to
+        self._places = BoundedSemaphore(waiting)
+        self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="answer")
+
+    def close(self) -> None:
+        """Send what is under way and take nothing more."""
+        self._pool.shutdown(wait=True)
+
+    def open_view(self, *, trigger_id: str, view: View) -> None:
+        self._send("open_view", partial(self._to.open_view, trigger_id=trigger_id, view=view))
+
+    def update_view(self, *, view_id: str, view: View) -> None:
+        self._send("update_view", partial(self._to.update_view, view_id=view_id, view=view))
+
+    def publish_home(self, *, user: str, view: View) -> None:
+        self._send("publish_home", partial(self._to.publish_home, user=user, view=view))
+
+    def ephemeral(
+        self,
+        *,
+        channel: str,
+        user: str,
+        text: str,
+        blocks: Sequence[Mapping[str, Any]] = (),
+        thread_ts: str | None = None,
+    ) -> None:
+        send = partial(
+            self._to.ephemeral, channel=channel, user=user, text=text, blocks=tuple(blocks), thread_ts=thread_ts
+        )
+        self._send("ephemeral", send)
+
+    def _send(self, what: str, send: Callable[[], object]) -> None:
+        if not self._places.acquire(blocking=False):
+            logger.warning("too many private answers wait; one was left out", extra={"answer": what})
+            return
+        try:
+            self._pool.submit(self._sent, what, send)
+        except RuntimeError:
+            self._places.release()
+            logger.warning("a private answer came after the stop and was left out", extra={"answer": what})
+
+    def _sent(self, what: str, send: Callable[[], object]) -> None:
+        try:
+            send()
+        except SendFailed as failed:
+            logger.warning("a private answer was not delivered", extra={"answer": what, "code": failed.code})
+        except Exception:
+            logger.exception("a private answer failed unexpectedly", extra={"answer": what})
+        finally:
+            self._places.release()

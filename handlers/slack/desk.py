@@ -1,0 +1,166 @@
+"""What every Slack listener has at hand, and the ways in which it takes a person's word in and answers privately.
+
+It must not know single buttons or modals.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from bot.incidents.effects import Told, ToldKind
+from bot.incidents.events import PersonEvent
+from bot.incidents.keys import JobKey
+from bot.incidents.model import Status
+from bot.incidents.people import By, Person
+from bot.intake import Inbound, Outcome, Result
+from bot.ports import Clock
+from bot.render.modal_parts import CauseChoice
+from bot.render.private import told as rendered_told
+from bot.render.rendered import Rendered
+from bot.render.snapshot import Snapshot
+from bot.store import StorageDown
+from handlers.meters import Meters
+from handlers.slack.answers import PrivateAnswers
+from handlers.slack.payloads import Interaction, User
+
+logger = logging.getLogger(__name__)
+
+DOOR = "slack"
+WITH_LINK = frozenset({ToldKind.SETTLED, ToldKind.OTHER_STATE})
+NOTHING_STORED = "Nothing was stored: the database cannot be reached just now. Please try again in a minute."
+
+TakeIn = Callable[[Sequence[Inbound]], list[Outcome]]
+Causes = Callable[[], Sequence[CauseChoice]]
+
+
+def _no_causes() -> Sequence[CauseChoice]:
+    return ()
+
+
+class OpenRecord(Protocol):
+    """One unresolved occurrence as a list shows it; `on_it` is None when nobody is, `url` None without a thread."""
+
+    @property
+    def job(self) -> JobKey: ...
+
+    @property
+    def status(self) -> Status: ...
+
+    @property
+    def on_it(self) -> str | None: ...
+
+    @property
+    def url(self) -> str | None: ...
+
+
+class SlackReads(Protocol):
+    """What the listeners read; `bot.reads` implements it."""
+
+    def snapshot(self, record: int, number: int) -> Snapshot | None:
+        """The occurrence as it stands now; None when there is none."""
+
+    def permalink(self, record: int, number: int) -> str | None:
+        """The address of the occurrence's thread; None when it has none yet."""
+
+    def open_records(self) -> Sequence[OpenRecord]:
+        """All unresolved occurrences, the oldest first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a private answer to a click goes: into the open modal, else beside the message."""
+
+    user: str
+    trigger_id: str
+    view_id: str | None
+    channel: str | None
+    thread_ts: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """Handed to every listener by `slack_door`; `causes` are those that the rules know now, for the choice of a cause."""
+
+    take_in: TakeIn
+    reads: SlackReads
+    answers: PrivateAnswers
+    clock: Clock
+    meters: Meters
+    causes: Causes = _no_causes
+
+    def by(self, user: User) -> By:
+        person = Person(id=user.id, name=user.name or user.username or "")
+        return By(person=person, at=self.clock(), door=DOOR)
+
+    def taken(self, *, key: str, event: PersonEvent, occurrence: tuple[int, int], place: Place) -> Told:
+        """Take a person's word in, and return what the person is told; raises `StorageDown` after telling so."""
+        try:
+            (outcome,) = self.take_in([Inbound(key=key, event=event, occurrence=occurrence)])
+        except StorageDown:
+            if place.view_id is None:
+                self.tell(place, Rendered(text=NOTHING_STORED))
+            raise
+        self.meters.taken(door=DOOR, result=outcome.result)
+        if outcome.told is not None:
+            return outcome.told
+        kind = ToldKind.CANNOT if outcome.result is Result.REJECTED else ToldKind.DONE
+        return Told(kind=kind, reason=outcome.reason or "done")
+
+    def shown(self, said: Told, *, occurrence: tuple[int, int]) -> Rendered:
+        """`said` in words, with a link to the newest thread of the record where the person looks at an older state."""
+        record, number = occurrence
+        snapshot = self.reads.snapshot(record, number)
+        rendered = rendered_told(said, snapshot)
+        if said.kind not in WITH_LINK:
+            return rendered
+        newest = max(number, snapshot.occurrences if snapshot is not None else number)
+        url = self.reads.permalink(record, newest)
+        return Rendered(text=rendered.text, blocks=(*_blocks(rendered), _link(url))) if url else rendered
+
+    def tell(self, place: Place, rendered: Rendered) -> None:
+        if place.view_id is not None:
+            self.answers.update_view(view_id=place.view_id, view=told_view(rendered))
+        elif place.channel is not None:
+            self.answers.ephemeral(
+                channel=place.channel,
+                user=place.user,
+                text=rendered.text,
+                blocks=rendered.blocks,
+                thread_ts=place.thread_ts,
+            )
+        else:
+            logger.warning("there is no place for a private answer", extra={"user": place.user})
+
+
+def place_of(interaction: Interaction) -> Place:
+    message = interaction.message
+    in_thread = message is not None and message.thread_ts not in (None, message.ts)
+    return Place(
+        user=interaction.user.id,
+        trigger_id=interaction.trigger_id,
+        view_id=interaction.view.id if interaction.view else None,
+        channel=interaction.channel.id if interaction.channel else None,
+        thread_ts=message.thread_ts if message is not None and in_thread else None,
+    )
+
+
+def told_view(rendered: Rendered) -> dict[str, Any]:
+    """A modal that only says something."""
+    return {
+        "type": "modal",
+        "title": {"type": "plain_text", "text": "ontrack"},
+        "close": {"type": "plain_text", "text": "Close"},
+        "blocks": list(_blocks(rendered)),
+    }
+
+
+def _blocks(rendered: Rendered) -> tuple[dict[str, Any], ...]:
+    if rendered.blocks:
+        return rendered.blocks
+    return ({"type": "section", "text": {"type": "plain_text", "text": rendered.text[:3000]}},)
+
+
+def _link(url: str) -> dict[str, Any]:
+    elements = [{"type": "link", "url": url, "text": "Open the current thread"}]
+    return {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": elements}]}

@@ -1,0 +1,128 @@
+"""Connections to SQLite or PostgreSQL: one way to begin a write, one way to read. Knows no table.
+
+On SQLite a lock of this process orders the writers, so that nobody meets "database is locked"; readers go beside them.
+"""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, QueuePool, create_engine, event, make_url
+from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from bot.store import StorageDown
+
+BUSY = 10.0
+READERS = 16
+
+_PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", f"busy_timeout={int(BUSY * 1000)}")
+
+
+class Database:
+    """Both kinds of connections to one database."""
+
+    def __init__(self, url: str, *, read_only: bool = False) -> None:
+        self.url = parse_url(url)
+        self.sqlite = self.url.get_backend_name() == "sqlite"
+        self.read_only = read_only
+        self._turn = threading.Lock()
+        if self.sqlite:
+            self.writer = _sqlite_engine(self.url, begin="BEGIN IMMEDIATE", size=1, extra=())
+            self._reader = _sqlite_engine(self.url, begin="BEGIN", size=READERS, extra=("query_only=ON",))
+        else:
+            self.writer = create_engine(self.url, pool_size=READERS, pool_pre_ping=True)
+            self._reader = self.writer.execution_options(isolation_level="REPEATABLE READ")
+
+    @property
+    def path(self) -> Path:
+        """The file of a SQLite database."""
+        return Path(self.url.database or "")
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """A write transaction, rolled back unless the caller commits it; raises `StorageDown`."""
+        if self.read_only:
+            raise RuntimeError("this storage was opened for reading only")
+        with self._my_turn(), _translated(), self.writer.connect() as connection:
+            connection.begin()
+            yield connection
+
+    @contextmanager
+    def transaction(self) -> Iterator[Connection]:
+        """A short write transaction that commits at the end of the block; raises `StorageDown`."""
+        with self.write() as connection:
+            yield connection
+            connection.commit()
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """One consistent picture of the committed state; raises `StorageDown`."""
+        with _translated(), self._reader.connect() as connection:
+            yield connection
+
+    def close(self) -> None:
+        self.writer.dispose()
+        self._reader.dispose()
+
+    @contextmanager
+    def _my_turn(self) -> Iterator[None]:
+        if not self.sqlite:
+            yield
+            return
+        if not self._turn.acquire(timeout=BUSY):
+            raise StorageDown(f"no turn to write within {BUSY:.0f} s")
+        try:
+            yield
+        finally:
+            self._turn.release()
+
+
+def parse_url(url: str) -> URL:
+    """The URL with the driver that is ours; raises `ValueError` for a database that is not supported."""
+    parsed = make_url(url)
+    match parsed.get_backend_name():
+        case "sqlite":
+            if not parsed.database or parsed.database == ":memory:":
+                raise ValueError("SQLite needs a file, such as sqlite:///ontrack.db")
+            return parsed.set(drivername="sqlite+pysqlite")
+        case "postgresql" | "postgres":
+            return parsed.set(drivername="postgresql+psycopg")
+        case other:
+            raise ValueError(f"{other} is not supported: use sqlite:///file or postgresql://...")
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except (OperationalError, InterfaceError, PoolTimeout) as error:
+        raise StorageDown(_reason(error)) from error
+
+
+def _reason(error: SQLAlchemyError) -> str:
+    return str(getattr(error, "orig", None) or error).partition("\n")[0]
+
+
+def _sqlite_engine(url: URL, *, begin: str, size: int, extra: tuple[str, ...]) -> Engine:
+    """Transactions begin as we say, not when the driver guesses that a statement writes."""
+    engine = create_engine(
+        url,
+        poolclass=QueuePool,
+        pool_size=size,
+        max_overflow=0,
+        connect_args={"check_same_thread": False, "isolation_level": None, "timeout": BUSY},
+    )
+
+    @event.listens_for(engine, "connect")
+    def _prepare(driver_connection: Any, _record: Any) -> None:
+        for pragma in (*_PRAGMAS, *extra):
+            driver_connection.execute(f"PRAGMA {pragma}").close()
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        connection.exec_driver_sql(begin)
+
+    return engine

@@ -1,0 +1,101 @@
+"""People, groups, policies and the pace of sends: what delivery and intake keep between two decisions."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from sqlalchemy import bindparam, case, select
+from sqlalchemy.dialects.postgresql import insert
+
+from bot.store import GroupRow, PersonRow
+from storage.part import Part
+from storage.queue_tables import pace, people, people_groups, policies
+
+_PERSON = insert(people)
+_SAVE_PERSON = _PERSON.on_conflict_do_update(
+    index_elements=["id"],
+    set_={name: _PERSON.excluded[name] for name in ("name", "email", "active", "read_at")},
+)
+_GROUP = insert(people_groups)
+_SAVE_GROUP = _GROUP.on_conflict_do_update(
+    index_elements=["id"],
+    set_={name: _GROUP.excluded[name] for name in ("members", "exists", "read_at")},
+)
+_PUBLISH = insert(policies).on_conflict_do_nothing(index_elements=["version"])
+_PACE = insert(pace)
+_TAKE = _PACE.on_conflict_do_update(
+    index_elements=["method", "scope"],
+    set_={
+        "free_at": case(
+            (pace.c.free_at > bindparam("now", type_=pace.c.free_at.type), pace.c.free_at),
+            else_=bindparam("now", type_=pace.c.free_at.type),
+        )
+    },
+).returning(pace.c.free_at)
+_HOLD = _PACE.on_conflict_do_update(
+    index_elements=["method", "scope"],
+    set_={"free_at": _PACE.excluded.free_at},
+    where=pace.c.free_at < _PACE.excluded.free_at,
+)
+_MOVE_ON = (
+    pace.update()
+    .where(pace.c.method == bindparam("of_method"), pace.c.scope == bindparam("of_scope"))
+    .values(free_at=bindparam("to"))
+)
+
+
+class Directory(Part):
+    """The part of `bot.store.Storage` about people and policies."""
+
+    def save_people(self, *, people: Sequence[PersonRow], groups: Sequence[GroupRow], now: datetime) -> None:
+        persons = [
+            {
+                "id": person.id,
+                "name": person.name,
+                "email": person.email,
+                "active": person.active,
+                "read_at": person.read_at,
+            }
+            for person in people
+        ]
+        teams = [
+            {"id": group.id, "members": group.members, "exists": group.exists, "read_at": group.read_at}
+            for group in groups
+        ]
+        with self._database.transaction() as connection:
+            if persons:
+                connection.execute(_SAVE_PERSON, persons)
+            if teams:
+                connection.execute(_SAVE_GROUP, teams)
+
+    def load_people(self) -> tuple[tuple[PersonRow, ...], tuple[GroupRow, ...]]:
+        with self._database.read() as connection:
+            persons = connection.execute(select(people).order_by(people.c.id)).all()
+            groups = connection.execute(select(people_groups).order_by(people_groups.c.id)).all()
+        return (
+            tuple(
+                PersonRow(id=row.id, name=row.name, email=row.email, active=row.active, read_at=row.read_at)
+                for row in persons
+            ),
+            tuple(GroupRow(id=row.id, members=row.members, exists=row.exists, read_at=row.read_at) for row in groups),
+        )
+
+    def publish_policies(self, *, version: str, text: str, now: datetime) -> None:
+        with self._database.transaction() as connection:
+            connection.execute(_PUBLISH, {"version": version, "text": text, "published_at": now})
+
+
+class Pace(Part):
+    """The part of `bot.store.Storage` that spaces sends."""
+
+    def take_pace(self, *, method: str, scope: str, now: datetime, gap_us: int) -> datetime:
+        with self._database.transaction() as connection:
+            taken: datetime = connection.execute(
+                _TAKE, {"method": method, "scope": scope, "free_at": now, "now": now}
+            ).scalar_one()
+            after = taken + timedelta(microseconds=gap_us)
+            connection.execute(_MOVE_ON, {"of_method": method, "of_scope": scope, "to": after})
+        return taken
+
+    def hold_pace(self, *, method: str, scope: str, until: datetime) -> None:
+        with self._database.transaction() as connection:
+            connection.execute(_HOLD, {"method": method, "scope": scope, "free_at": until})

@@ -1,0 +1,76 @@
+"""Opens the storage: checks the schema, takes the lock of the one process, hands out units of work. Decides nothing."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+
+from bot.store import TimerRow
+from storage import timers
+from storage.database import Database
+from storage.directory import Directory, Pace
+from storage.leases import FileLock, Holders, SharedHolder, SoleHolder
+from storage.migrating import check_schema
+from storage.queue import EffectQueue
+from storage.reads import SqlReads
+from storage.rescue import Rescue
+from storage.unit_of_work import SqlUnitOfWork
+from storage.views import ViewQueue
+
+
+class SqlStorage(EffectQueue, ViewQueue, Rescue, Pace, Directory):
+    """Implements `bot.store.Storage`; `reads` implements `bot.store.Reads`."""
+
+    def __init__(self, database: Database, holders: Holders) -> None:
+        super().__init__(database, holders)
+        self.reads = SqlReads(database)
+
+    @contextmanager
+    def begin_write(self, *, born_leased: bool, now: datetime) -> Iterator[SqlUnitOfWork]:
+        with self._database.write() as connection:
+            yield SqlUnitOfWork(connection, me=self._me, born_leased=born_leased, now=now)
+
+    def next_effect_at(self, *, now: datetime) -> datetime | None:
+        due = [at for at in (self._next_effect_at(), self._next_view_at()) if at is not None]
+        return max(now, min(due)) if due else None
+
+    def due_timers(self, *, now: datetime, limit: int) -> tuple[TimerRow, ...]:
+        with self._database.read() as connection:
+            return timers.due(connection, now=now, limit=limit)
+
+    def next_timer_at(self) -> datetime | None:
+        with self._database.read() as connection:
+            return timers.next_at(connection)
+
+    def postpone_timer(self, *, id: int, to: datetime) -> None:
+        with self._database.transaction() as connection:
+            timers.postpone(connection, id=id, to=to)
+
+    def close(self) -> None:
+        self._database.close()
+        self._holders.release()
+
+
+def open_storage(url: str, *, instance: str, read_only: bool = False) -> SqlStorage:
+    """Open the database for this process; commands that only look open it read-only, beside the one that works on it.
+
+    Raises `DatabaseTaken`, `SchemaMismatch`, or `bot.store.StorageDown`.
+    """
+    database = Database(url, read_only=read_only)
+    holders = _holders(database, instance)
+    try:
+        check_schema(database)
+    except BaseException:
+        database.close()
+        holders.release()
+        raise
+    return SqlStorage(database, holders)
+
+
+def _holders(database: Database, instance: str) -> Holders:
+    if not database.sqlite:
+        return SharedHolder(instance=instance)
+    if database.read_only:
+        return SoleHolder(instance=instance, lock=None)
+    lock = FileLock(database.path)
+    lock.take()
+    return SoleHolder(instance=instance, lock=lock)

@@ -1,0 +1,195 @@
+"""The read side: looks for pages, commands, messages and figures, on connections that block no writer. Changes nothing."""
+
+from collections.abc import Collection, Iterator
+from fnmatch import fnmatchcase
+from itertools import islice
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, func, select, text
+
+from bot.evidence.types import Evidence
+from bot.incidents.keys import JobKey, RunRef
+from bot.incidents.model import UNRESOLVED, Incident
+from bot.store import Booking, EffectRow, EffectState, JobRow, Scope, TimelineRow, Which
+from storage import budgets, incidents
+from storage.columns import AnyRow
+from storage.database import Database
+from storage.jobs import job_row
+from storage.queue import EFFECTS, effect_row
+from storage.queue_tables import IS_UNSETTLED, conversations, outbox, timers, views
+from storage.tables import IS_UNRESOLVED, evidence, jobs, occurrences, reruns, runs, timeline
+
+
+def _of(table: Any) -> ColumnElement[bool]:
+    return and_(table.c.record == bindparam("record"), table.c.number == bindparam("number"))
+
+
+_JOBS = select(jobs.c.id, jobs.c.scheduler, jobs.c.name, jobs.c.memory).order_by(jobs.c.scheduler, jobs.c.name)
+_JOB = _JOBS.where(jobs.c.scheduler == bindparam("scheduler"), jobs.c.name == bindparam("name"))
+_NEWEST_FIRST = (
+    select(occurrences.c.document, jobs.c.scheduler, jobs.c.name)
+    .join(jobs, jobs.c.id == occurrences.c.job_id)
+    .order_by(occurrences.c.opened_at.desc(), occurrences.c.record.desc(), occurrences.c.number.desc())
+    .execution_options(yield_per=100)
+)
+_UNRESOLVED_ONLY = _NEWEST_FIRST.where(text(f"occurrences.{IS_UNRESOLVED}"))
+_CONVERSATION = (
+    select(conversations.c.channel, conversations.c.root_ts)
+    .join(occurrences, occurrences.c.conversation_id == conversations.c.id)
+    .where(_of(occurrences))
+)
+_AT = (
+    select(views.c.record, views.c.number)
+    .join(conversations, conversations.c.id == views.c.conversation_id)
+    .where(conversations.c.channel == bindparam("channel"), conversations.c.root_ts == bindparam("root_ts"))
+)
+_TIMELINE = select(timeline).where(_of(timeline)).order_by(timeline.c.id)
+_EVIDENCE = select(evidence.c.document).where(evidence.c.key == bindparam("key"))
+_RERUNS = select(reruns).where(_of(reruns)).order_by(reruns.c.at, reruns.c.key)
+_FACTS = (
+    select(runs.c.facts)
+    .join(jobs, jobs.c.id == runs.c.job_id)
+    .where(
+        jobs.c.scheduler == bindparam("scheduler"),
+        jobs.c.name == bindparam("name"),
+        runs.c.nominal_time == bindparam("nominal_time"),
+        runs.c.run_id == bindparam("run_id"),
+        runs.c.generation == bindparam("generation"),
+    )
+)
+_OUTBOX = (
+    EFFECTS.where(outbox.c.state.in_(bindparam("states", expanding=True)))
+    .order_by(outbox.c.id.desc())
+    .limit(bindparam("most"))
+)
+_COUNTS: tuple[tuple[str, Select[Any]], ...] = (
+    (
+        "incidents.",
+        select(occurrences.c.status, func.count())
+        .where(text(f"occurrences.{IS_UNRESOLVED}"))
+        .group_by(occurrences.c.status),
+    ),
+    ("outbox.", select(outbox.c.state, func.count()).where(text(IS_UNSETTLED)).group_by(outbox.c.state)),
+)
+_TOTALS: tuple[tuple[str, Select[Any]], ...] = (
+    ("views", select(func.count()).select_from(views).where(views.c.wanted_version > views.c.shown_version)),
+    ("timers", select(func.count()).select_from(timers)),
+    ("jobs", select(func.count()).select_from(jobs)),
+)
+
+
+class SqlReads:
+    """Implements `bot.store.Reads`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def incident(self, *, record: int, number: int) -> Incident | None:
+        with self._database.read() as connection:
+            known = incidents.occurrence(connection, record=record, number=number)
+        return known.incident if known else None
+
+    def incidents(self, *, which: Which, jobs: str = "*", limit: int) -> tuple[Incident, ...]:
+        statement = _UNRESOLVED_ONLY if which is Which.UNRESOLVED else _NEWEST_FIRST
+        with self._database.read() as connection:
+            return tuple(islice(_matching(connection, statement, jobs), limit))
+
+    def occurrence_at(self, *, channel: str, root_ts: str) -> tuple[int, int] | None:
+        row = self._first(_AT, channel=channel, root_ts=root_ts)
+        return (row.record, row.number) if row else None
+
+    def conversation_of(self, *, record: int, number: int) -> tuple[str, str | None] | None:
+        row = self._first(_CONVERSATION, record=record, number=number)
+        return (row.channel, row.root_ts) if row else None
+
+    def timeline(self, *, record: int, number: int) -> tuple[TimelineRow, ...]:
+        with self._database.read() as connection:
+            rows = connection.execute(_TIMELINE, {"record": record, "number": number}).all()
+        return tuple(
+            TimelineRow(
+                id=row.id,
+                at=row.at,
+                version=row.version,
+                key=row.key,
+                kind=row.kind,
+                reason=row.reason,
+                by=row.by,
+                facts=row.facts,
+            )
+            for row in rows
+        )
+
+    def evidence(self, *, key: str) -> Evidence | None:
+        row = self._first(_EVIDENCE, key=key)
+        return row.document if row else None
+
+    def booked(self, *, scopes: Collection[Scope]) -> dict[Scope, float]:
+        with self._database.read() as connection:
+            return budgets.booked(connection, scopes)
+
+    def reruns_of(self, *, record: int, number: int) -> tuple[Booking, ...]:
+        with self._database.read() as connection:
+            rows = connection.execute(_RERUNS, {"record": record, "number": number}).all()
+        return tuple(budgets.booking_of(row) for row in rows)
+
+    def job(self, *, key: JobKey) -> JobRow | None:
+        with self._database.read() as connection:
+            return _job(connection, key)
+
+    def jobs(self) -> tuple[JobRow, ...]:
+        with self._database.read() as connection:
+            return tuple(job_row(row) for row in connection.execute(_JOBS))
+
+    def run_facts(self, *, job: JobKey, run: RunRef) -> dict[str, Any] | None:
+        with self._database.read() as connection:
+            return _facts(connection, job, run)
+
+    def last_good_facts(self, job: JobKey) -> dict[str, Any] | None:
+        with self._database.read() as connection:
+            row = _job(connection, job)
+            good = row.memory.last_good if row else None
+            return _facts(connection, job, good.run) if good else None
+
+    def outbox(self, *, states: Collection[EffectState], limit: int) -> tuple[EffectRow, ...]:
+        with self._database.read() as connection:
+            rows = connection.execute(_OUTBOX, {"states": sorted(states), "most": limit}).all()
+        return tuple(effect_row(row) for row in rows)
+
+    def counts(self) -> dict[str, int]:
+        found = {f"incidents.{status}": 0 for status in sorted(UNRESOLVED)}
+        found |= {f"outbox.{state}": 0 for state in (EffectState.SENDING, EffectState.WAITING)}
+        with self._database.read() as connection:
+            for prefix, statement in _COUNTS:
+                found |= {f"{prefix}{name}": count for name, count in connection.execute(statement).tuples()}
+            for name, statement in _TOTALS:
+                found[name] = connection.execute(statement).scalar_one()
+        return found
+
+    def _first(self, statement: Select[Any], **values: object) -> AnyRow | None:
+        with self._database.read() as connection:
+            return connection.execute(statement, values).first()
+
+
+def _matching(connection: Connection, statement: Select[Any], glob: str) -> Iterator[Incident]:
+    for row in connection.execute(statement):
+        if fnmatchcase(f"{row.scheduler}/{row.name}", glob):
+            yield row.document
+
+
+def _job(connection: Connection, key: JobKey) -> JobRow | None:
+    row = connection.execute(_JOB, {"scheduler": key.scheduler, "name": key.name}).first()
+    return job_row(row) if row else None
+
+
+def _facts(connection: Connection, job: JobKey, run: RunRef) -> dict[str, Any] | None:
+    row = connection.execute(
+        _FACTS,
+        {
+            "scheduler": job.scheduler,
+            "name": job.name,
+            "nominal_time": run.nominal_time,
+            "run_id": run.run_id,
+            "generation": run.generation,
+        },
+    ).first()
+    return (row.facts or {}) if row else None

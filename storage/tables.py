@@ -1,0 +1,218 @@
+"""The tables of incidents and their past: jobs, runs, records, occurrences, evidence, timeline, budgets. Runs no statement.
+
+Those of the queue stand in `queue_tables.py`, on the same metadata. Documents hold what is decided with; the columns
+beside them are what is searched by.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import (
+    Boolean,
+    CheckConstraint,
+    Column,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+
+from bot.evidence.types import Evidence
+from bot.incidents.keys import Trigger
+from bot.incidents.memory import JobMemory
+from bot.incidents.model import UNRESOLVED, Incident, Outcome, Status
+from bot.incidents.people import By
+from bot.store import RunState, Scope
+from storage.columns import Amount, Document, Id, Instant, NominalTime
+
+metadata = MetaData(
+    naming_convention={
+        "pk": "pk_%(table_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+    }
+)
+
+
+def one_of(column: str, values: Iterable[StrEnum]) -> CheckConstraint:
+    """A status column holds one of these words."""
+    return CheckConstraint(f"{column} IN ({words(values)})", name=column)
+
+
+def words(values: Iterable[StrEnum]) -> str:
+    return ", ".join(f"'{value}'" for value in sorted(values))
+
+
+def partial_index(name: str, *columns: Any, where: str, unique: bool = False) -> Index:
+    """An index of some rows only, for both databases."""
+    return Index(name, *columns, unique=unique, sqlite_where=text(where), postgresql_where=text(where))
+
+
+def of_occurrence() -> ForeignKeyConstraint:
+    return ForeignKeyConstraint(["record", "number"], ["occurrences.record", "occurrences.number"])
+
+
+IS_UNRESOLVED = f"status IN ({words(UNRESOLVED)})"
+MATTERS = f"status <> '{Status.RESOLVED}'"
+
+jobs = Table(
+    "jobs",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("scheduler", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("has_occurrences", Boolean(create_constraint=False), nullable=False, server_default=text("false")),
+    Column("memory", Document[JobMemory](JobMemory), nullable=False),
+    UniqueConstraint("scheduler", "name"),
+)
+
+runs = Table(
+    "runs",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("job_id", Id, ForeignKey("jobs.id"), nullable=False),
+    Column("nominal_time", NominalTime, nullable=False),
+    Column("run_id", Text, nullable=False),
+    Column("generation", Integer, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("trigger", Text, nullable=False),
+    Column("url", Text),
+    Column("state", Text, nullable=False),
+    Column("at", Instant, nullable=False),
+    Column("started_at", Instant),
+    Column("ended_at", Instant),
+    Column("cost", Amount),
+    Column("unit", Text),
+    Column("rerun_key", Text),
+    Column("by", Text),
+    Column("fingerprint", Text),
+    Column("cause", Text),
+    Column("facts", Document[dict[str, Any]](dict[str, Any])),
+    UniqueConstraint("job_id", "nominal_time", "run_id", "generation"),
+    one_of("state", RunState),
+    one_of("trigger", Trigger),
+)
+
+records = Table(
+    "records",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("job_id", Id, ForeignKey("jobs.id"), nullable=False),
+    Column("fingerprint", Text, nullable=False),
+    Column("opened_at", Instant, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+occurrences = Table(
+    "occurrences",
+    metadata,
+    Column("record", Id, ForeignKey("records.id"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("job_id", Id, ForeignKey("jobs.id"), nullable=False),
+    Column("conversation_id", Id, ForeignKey("conversations.id")),
+    Column("status", Text, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("fingerprint", Text, nullable=False),
+    Column("cause", Text, nullable=False),
+    Column("opened_at", Instant, nullable=False),
+    Column("closed_at", Instant),
+    Column("outcome", Text),
+    Column("acknowledged_by", Text),
+    Column("acknowledged_until", Instant),
+    Column("document", Document[Incident](Incident), nullable=False),
+    one_of("status", Status),
+    one_of("outcome", Outcome),
+    partial_index("uq_occurrences_unresolved", "job_id", where=IS_UNRESOLVED, unique=True),
+    partial_index("ix_occurrences_mattering", "job_id", where=MATTERS),
+    partial_index("ix_occurrences_settled", "job_id", "closed_at", where="closed_at IS NOT NULL"),
+    partial_index("ix_occurrences_same", "job_id", "fingerprint", "closed_at", where="closed_at IS NOT NULL"),
+    Index("ix_occurrences_opened_at", "opened_at"),
+    Index("ix_occurrences_conversation_id", "conversation_id"),
+)
+
+evidence = Table(
+    "evidence",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("document", Document[Evidence](Evidence), nullable=False),
+)
+
+timeline = Table(
+    "timeline",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("record", Id, nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("key", Text, nullable=False),
+    Column("at", Instant, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("by", Document[By](By)),
+    Column("facts", Document[dict[str, Any]](dict[str, Any]), nullable=False),
+    of_occurrence(),
+    Index("ix_timeline_occurrence", "record", "number", "id"),
+)
+
+ledger = Table(
+    "ledger",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("at", Instant, nullable=False),
+    Column("outcome", Document[dict[str, Any]](dict[str, Any]), nullable=False),
+)
+
+budgets = Table(
+    "budgets",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("scope", Text, nullable=False),
+    Column("unit", Text, nullable=False),
+    Column("period_start", Instant, nullable=False),
+    Column("automatic_used", Amount, nullable=False),
+    Column("approved_used", Amount, nullable=False),
+    UniqueConstraint("scope", "unit", "period_start"),
+)
+
+
+class BookingState(StrEnum):
+    """Whether a booking still holds its estimate, was replaced by what was used, or was given back."""
+
+    RESERVED = "reserved"
+    SETTLED = "settled"
+    RELEASED = "released"
+
+
+reruns = Table(
+    "reruns",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("job_id", Id, ForeignKey("jobs.id"), nullable=False),
+    Column("record", Id, nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("nominal_times", Document[tuple[datetime | None, ...]](tuple[datetime | None, ...]), nullable=False),
+    Column("cause", Text, nullable=False),
+    Column("automatic", Boolean(create_constraint=False), nullable=False),
+    Column("first", Boolean(create_constraint=False), nullable=False),
+    Column("amount", Amount),
+    Column("unit", Text, nullable=False),
+    Column("scopes", Document[tuple[Scope, ...]](tuple[Scope, ...]), nullable=False),
+    Column("at", Instant, nullable=False),
+    Column("by", Text),
+    Column("state", Text, nullable=False),
+    Column("result", Text),
+    Column("ended_at", Instant),
+    one_of("state", BookingState),
+    Index("ix_reruns_occurrence", "record", "number", "at"),
+    Index("ix_reruns_job_id", "job_id"),
+)

@@ -1,0 +1,129 @@
+"""The messages that show the newest state, as delivery works them. Each method is a transaction of its own.
+
+Updates collapse: a view that changed while it was being sent is claimed once more. A root that was never seen posted is
+uncertain once its lease lapsed; an update may simply be sent again.
+"""
+
+from datetime import datetime
+
+from sqlalchemy import and_, bindparam, case, func, not_, select, text
+
+from bot.store import ViewRow
+from storage.effects import view_row
+from storage.leases import LEASE
+from storage.part import Part
+from storage.queue_tables import conversations, views
+
+_WANTED = text("views.wanted_version > views.shown_version AND views.leased_by IS NULL")
+_CLAIMABLE = (
+    select(views, conversations.c.channel, conversations.c.root_ts)
+    .join(conversations, conversations.c.id == views.c.conversation_id)
+    .where(_WANTED, views.c.due_at <= bindparam("now"))
+    .order_by(conversations.c.root_ts.is_not(None), views.c.due_at, views.c.id)
+    .limit(bindparam("most"))
+    .with_for_update(of=views, skip_locked=True)
+)
+_NEXT = select(func.min(views.c.due_at)).where(_WANTED)
+_LEASE = (
+    views.update()
+    .where(views.c.id.in_(bindparam("ids", expanding=True)))
+    .values(leased_by=bindparam("by"), leased_until=bindparam("until"))
+)
+_OURS = and_(views.c.id == bindparam("of_id"), views.c.leased_by == bindparam("me"))
+_BEGIN_IF_OURS = (
+    views.update()
+    .where(_OURS, views.c.leased_until > bindparam("now"))
+    .values(attempt=views.c.attempt + 1, begun_at=bindparam("now"), leased_until=bindparam("until"))
+)
+_SHOW_IF_OURS = (
+    views.update()
+    .where(_OURS)
+    .values(
+        shown_version=case(
+            (and_(not_(views.c.repointed), views.c.shown_version < bindparam("version")), bindparam("version")),
+            else_=views.c.shown_version,
+        ),
+        repointed=False,
+        due_at=bindparam("now"),
+        attempt=0,
+        leased_by=None,
+        leased_until=None,
+        uncertain_at=None,
+        code=None,
+    )
+    .returning(views.c.conversation_id)
+)
+_ROOT_IF_UNKNOWN = (
+    conversations.update()
+    .where(conversations.c.id == bindparam("of_id"), conversations.c.root_ts.is_(None))
+    .values(root_ts=bindparam("ts"))
+)
+_RETURN_IF_OURS = (
+    views.update()
+    .where(_OURS)
+    .values(due_at=bindparam("at"), code=bindparam("to_code"), repointed=False, leased_by=None, leased_until=None)
+)
+_RETURN_CERTAIN = _RETURN_IF_OURS.values(uncertain_at=None)
+_RETURN_UNCERTAIN = _RETURN_IF_OURS.values(
+    uncertain_at=func.coalesce(views.c.uncertain_at, views.c.begun_at, views.c.created_at)
+)
+_MOVE = (
+    conversations.update()
+    .where(conversations.c.id == bindparam("of_id"))
+    .values(channel=bindparam("to_channel"), root_ts=None)
+)
+_AFRESH = (
+    views.update()
+    .where(views.c.conversation_id == bindparam("of_id"))
+    .values(
+        key=views.c.key + "+",
+        shown_version=0,
+        repointed=False,
+        due_at=bindparam("now"),
+        attempt=0,
+        leased_by=None,
+        leased_until=None,
+        begun_at=None,
+        uncertain_at=None,
+        code=None,
+    )
+)
+
+
+class ViewQueue(Part):
+    """The part of `bot.store.Storage` about views and the conversations that they begin."""
+
+    def claim_views(self, *, now: datetime, limit: int) -> tuple[ViewRow, ...]:
+        with self._database.transaction() as connection:
+            rows = connection.execute(_CLAIMABLE, {"now": now, "most": limit}).all()
+            if rows:
+                ids = [row.id for row in rows]
+                connection.execute(_LEASE, {"ids": ids, "by": self._me, "until": now + LEASE})
+        return tuple(view_row(row, channel=row.channel, root_ts=row.root_ts) for row in rows)
+
+    def begin_view(self, *, id: int, now: datetime) -> bool:
+        values = {"of_id": id, "me": self._me, "now": now, "until": now + LEASE}
+        with self._database.transaction() as connection:
+            return connection.execute(_BEGIN_IF_OURS, values).rowcount == 1
+
+    def settle_view(self, *, id: int, version: int, root_ts: str, now: datetime) -> None:
+        with self._database.transaction() as connection:
+            values = {"of_id": id, "me": self._me, "version": version, "now": now}
+            conversation = connection.execute(_SHOW_IF_OURS, values).scalar_one_or_none()
+            if conversation is not None:
+                connection.execute(_ROOT_IF_UNKNOWN, {"of_id": conversation, "ts": root_ts})
+
+    def retry_view(self, *, id: int, at: datetime, uncertain: bool, code: str) -> None:
+        statement = _RETURN_UNCERTAIN if uncertain else _RETURN_CERTAIN
+        with self._database.transaction() as connection:
+            connection.execute(statement, {"of_id": id, "me": self._me, "at": at, "to_code": code})
+
+    def move_conversation(self, *, conversation: int, channel: str, now: datetime) -> None:
+        with self._database.transaction() as connection:
+            connection.execute(_MOVE, {"of_id": conversation, "to_channel": channel})
+            connection.execute(_AFRESH, {"of_id": conversation, "now": now})
+
+    def _next_view_at(self) -> datetime | None:
+        with self._database.read() as connection:
+            found: datetime | None = connection.execute(_NEXT).scalar_one()
+        return found

@@ -1,0 +1,132 @@
+"""Finds the line that began the failure, not the loudest one."""
+
+import pytest
+
+from bot.evidence import ErrorReport, RootError, RuleSet, read_failure
+
+FRAMES = 'Traceback (most recent call last):\n  File "/app/load.py", line 4, in <module>\n    run()\n'
+
+
+def root_of(rules: RuleSet, log: str) -> RootError:
+    return read_failure(error=ErrorReport(log=log, exit_code=1), facts={}, last_good=None, rules=rules).root
+
+
+@pytest.mark.parametrize(
+    ("log", "kind", "message", "number"),
+    [
+        (FRAMES + "KeyError: 'net'\nERROR job failed, see above\n", "KeyError", "'net'", 4),
+        (
+            FRAMES
+            + "ssl.SSLError: wrong version\n\nThe above exception was the direct cause of the following exception:\n\n"
+            + FRAMES
+            + "db.OperationalError: lost\n",
+            "ssl.SSLError",
+            "wrong version",
+            4,
+        ),
+        (
+            FRAMES
+            + "KeyError: 'cache'\n\nDuring handling of the above exception, another exception occurred:\n\n"
+            + FRAMES
+            + "acme.LoadError: no table\n",
+            "acme.LoadError",
+            "no table",
+            11,
+        ),
+        (
+            'Exception in thread "main" a.b.JobException: failed\n\tat a.b.C.d(C.java:1)\nCaused by: a.b.Middle: x\n\tat a.b(C.java:2)\n'
+            "Caused by: java.io.FileNotFoundException: orders.csv\n\tat a.b.C.e(C.java:2)\n\t... 12 more\n",
+            "java.io.FileNotFoundException",
+            "orders.csv",
+            5,
+        ),
+        (
+            "panic: assignment to entry in nil map\n\ngoroutine 1 [running]:\nmain.main()\n",
+            "go.panic",
+            "assignment to entry in nil map",
+            1,
+        ),
+        (
+            "thread 'main' panicked at src/main.rs:4:5:\nindex out of bounds\n",
+            "rust.panic",
+            "src/main.rs:4:5:\nindex out of bounds",
+            1,
+        ),
+        (
+            "+ ./load\n./load.sh: line 3: foo: command not found\n+ cleanup\n+ exit 127\n",
+            None,
+            "./load.sh: line 3: foo: command not found",
+            2,
+        ),
+        ("ok\nfatal: not a git repository\nerror: cleanup failed\n", None, "fatal: not a git repository", 2),
+        (
+            '12:00:01  Database Error in model x (models/x.sql)\n12:00:01    syntax error at or near "FORM"\n12:00:01  Done. PASS=1 ERROR=1\n',
+            "dbt.DatabaseError",
+            'syntax error at or near "FORM"',
+            1,
+        ),
+        (
+            '{"level":"info","msg":"start"}\n{"level":"error","msg":"load failed","error":"disk quota exceeded"}\n{"level":"error","msg":"job failed"}\n',
+            None,
+            "load failed: disk quota exceeded",
+            2,
+        ),
+        (
+            'time=2026-01-01T00:00:00Z level=ERROR msg="write failed" error="no space"\n',
+            None,
+            "write failed: no space",
+            1,
+        ),
+        ("2026-01-01T00:00:00Z stderr F ValueError: bad\n", "ValueError", "bad", 1),
+        ("\x1b[31mERROR\x1b[0m loader: table is gone\n", None, "table is gone", 1),
+        ("10%\r50%\r\rE: Unable to locate package x\n", None, "E: Unable to locate package x", 1),
+        (
+            "[2024-01-01, 00:00:00 UTC] {taskinstance.py:1} ERROR - Task failed with exception\n"
+            + FRAMES
+            + "ValueError: x\n",
+            "ValueError",
+            "x",
+            5,
+        ),
+    ],
+)
+def test_the_root_error(rules: RuleSet, log: str, kind: str | None, message: str, number: int) -> None:
+    root = root_of(rules, log)
+
+    assert (root.type, root.message) == (kind, message)
+    assert number in [line.number for line in root.lines if line.decisive]
+
+
+def test_a_log_without_an_error_shows_its_end(rules: RuleSet) -> None:
+    root = root_of(rules, "".join(f"step {number}\n" for number in range(40)))
+
+    assert root.message == "step 39"
+    assert [line.number for line in root.lines] == list(range(29, 41))
+
+
+@pytest.mark.scenario(23)
+def test_an_empty_log_says_so(rules: RuleSet) -> None:
+    assert root_of(rules, "").message == "exit code 1, the log is empty"
+
+
+def test_the_error_in_the_middle_of_a_long_log_is_found(rules: RuleSet) -> None:
+    noise = "2026-06-15T03:00:02Z [info ] row ok\n" * 30_000
+
+    root = root_of(rules, noise + FRAMES + "KeyError: 'net'\n" + noise)
+
+    assert (root.type, root.message) == ("KeyError", "'net'")
+    assert 30_004 in [line.number for line in root.lines if line.decisive]
+
+
+def test_the_end_of_a_huge_line_is_read(rules: RuleSet) -> None:
+    root = root_of(rules, "ERROR " + "x" * 1_000_000 + ": table is gone\n")
+
+    assert root.message.startswith("xxx")
+    assert len(root.lines[0].text) <= 400
+
+
+@pytest.mark.scenario(25)
+def test_hostile_text_becomes_plain(rules: RuleSet) -> None:
+    root = root_of(rules, "ERROR \u202egnp.exe <!channel> \x00 \udcff \x1b]0;title\x07 `x`\n")
+
+    assert root.message == "gnp.exe <!channel>  \N{REPLACEMENT CHARACTER}  `x`"

@@ -1,0 +1,113 @@
+"""Runs the examples that each rule carries, and refuses rules that cannot work."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from bot.evidence import UNKNOWN, ErrorReport, RetryHint, RuleError, RuleSet, load_rules, read_failure
+from bot.evidence.rules import packaged_rules
+
+RAW = {raw["id"]: raw for raw in packaged_rules()}
+
+
+def report(example: Mapping[str, Any]) -> ErrorReport:
+    return ErrorReport(
+        type=example.get("type"),
+        message=example.get("message"),
+        exit_code=example.get("exit"),
+        signal=example.get("signal"),
+        log=example.get("log", ""),
+    )
+
+
+def named(example: Mapping[str, Any], rules: RuleSet) -> set[str]:
+    cause = read_failure(error=report(example), facts={}, last_good=None, rules=rules).cause
+    return {cause.id, *cause.also, *cause.ruled_out_by}
+
+
+MATCHING = [(rule_id, one) for rule_id, raw in RAW.items() for one in raw["examples"].get("match", ())]
+NOT_MATCHING = [(rule_id, one) for rule_id, raw in RAW.items() for one in raw["examples"].get("no_match", ())]
+
+
+@pytest.mark.parametrize(
+    ("rule_id", "example"), MATCHING, ids=[f"{rule_id}-{at}" for at, (rule_id, _) in enumerate(MATCHING)]
+)
+def test_a_rule_matches_its_examples(rule_id: str, example: Mapping[str, Any], rules: RuleSet) -> None:
+    assert rule_id in named(example, rules)
+
+
+@pytest.mark.parametrize(
+    ("rule_id", "example"), NOT_MATCHING, ids=[f"{rule_id}-{at}" for at, (rule_id, _) in enumerate(NOT_MATCHING)]
+)
+def test_a_rule_leaves_its_counterexamples_alone(rule_id: str, example: Mapping[str, Any], rules: RuleSet) -> None:
+    found = read_failure(error=report(example), facts={}, last_good=None, rules=rules).cause
+
+    assert found.id != rule_id
+    assert found.retry_hint is not RetryHint.LIKELY or rules.rule(rule_id).retry_hint is not RetryHint.LIKELY
+
+
+def test_every_rule_has_an_example() -> None:
+    assert [rule_id for rule_id, raw in RAW.items() if not raw["examples"].get("match")] == []
+
+
+def test_ids_name_causes_only(rules: RuleSet) -> None:
+    assert "network.connection_reset" in rules.ids()
+    assert UNKNOWN not in rules.ids()
+    assert not any(rule_id.startswith("sign.") for rule_id in rules.ids())
+    assert rules.rule("platform.worker_lost").never_safe
+
+
+def test_a_company_adds_a_cause_of_its_own() -> None:
+    own = {
+        "id": "finance.ledger_locked",
+        "title": "Ledger closed for the night",
+        "when": {"message": "ledger .* is closed until"},
+        "platform_team": "finance-data",
+    }
+    error = ErrorReport(type="acme.LedgerError", message="ledger EU is closed until 06:00")
+
+    cause = read_failure(error=error, facts={}, last_good=None, rules=load_rules([own])).cause
+
+    assert (cause.id, cause.group, cause.platform_team) == ("finance.ledger_locked", "finance", "finance-data")
+    assert cause.retry_hint is RetryHint.DEPENDS
+
+
+def test_a_company_replaces_a_packaged_cause() -> None:
+    own = {"id": "code.exception", "title": "Ours", "group": "code", "when": [{"type": "KeyError"}]}
+    rules = load_rules([own])
+
+    assert rules.rule("code.exception").title == "Ours"
+    assert rules.ids().count("code.exception") == 1
+
+
+@pytest.mark.parametrize(
+    ("raw", "field", "column"),
+    [
+        ({"id": "a.b", "when": {"message": "ab(c"}}, "when[0].message", 3),
+        ({"id": "a.b", "when": {"message": "(?=x)y"}}, "when[0].message", 1),
+        ({"id": "a.b", "when": {"message": "x{1,5000}"}}, "when[0].message", 2),
+        ({"id": "a.b", "when": {"message": ""}}, "when[0].message", 1),
+        ({"id": "a.b", "when": {"log": ["ok", "[z-a]"]}}, "when[0].log", 4),
+        ({"id": "a.b", "when": {"type": "a b"}}, "when[0].type", 1),
+        ({"id": "a.b", "when": {"mesage": "x"}}, "when[0].mesage", 1),
+        ({"id": "a.b", "when": {"exit": ["1"]}}, "when[0].exit", 1),
+        ({"id": "a.b", "when": {"signal": "kill"}}, "when[0].signal", 1),
+        ({"id": "a.b", "when": {}}, "when[0]", 1),
+        ({"id": "a.b", "when": []}, "when", 1),
+        ({"id": "a.b"}, "when", 1),
+        ({"id": "a.b", "when": {"message": "x"}, "unless": {"message": "("}}, "unless[0].message", 1),
+        ({"id": "a.b", "when": {"message": "x"}, "retry_hint": "always"}, "retry_hint", 1),
+        ({"id": "a.b", "when": {"log": "x"}, "retry_hint": "likely"}, "when[0]", 1),
+        ({"id": "a.b", "when": {"message": "x"}, "never_safe": "yes"}, "never_safe", 1),
+        ({"id": "unknown", "when": {"message": "x"}}, "id", 1),
+        ({"id": "A b", "when": {"message": "x"}}, "id", 1),
+        ({"when": {"message": "x"}}, "id", 1),
+    ],
+)
+def test_a_bad_rule_is_refused_by_field_and_column(raw: Mapping[str, Any], field: str, column: int) -> None:
+    with pytest.raises(RuleError) as refused:
+        load_rules([raw])
+
+    assert (refused.value.field, refused.value.column) == (field, column)
+    assert refused.value.message

@@ -1,0 +1,307 @@
+"""Judges failures as an on-call engineer would; the worst error is a wrong "likely"."""
+
+import threading
+
+import hyperscan
+import pytest
+
+from bot.evidence import UNKNOWN, Cause, ErrorReport, RetryHint, RuleSet, read_failure
+
+FRAMES = 'Traceback (most recent call last):\n  File "/app/load.py", line 4, in <module>\n    run()\n'
+DIRECT = "\n\nThe above exception was the direct cause of the following exception:\n\n"
+DURING = "\n\nDuring handling of the above exception, another exception occurred:\n\n"
+RESET = "ConnectionResetError: [Errno 104] Connection reset by peer"
+
+
+def cause_of(
+    rules: RuleSet, log: str, *, exit_code: int | None = 1, type: str | None = None, message: str | None = None
+) -> Cause:
+    error = ErrorReport(log=log, exit_code=exit_code, type=type, message=message)
+    return read_failure(error=error, facts={}, last_good=None, rules=rules).cause
+
+
+@pytest.mark.scenario(12)
+@pytest.mark.parametrize(
+    "log",
+    [
+        FRAMES + "pandera.errors.SchemaError: column 'note' failed: value 'Connection reset by peer'",
+        FRAMES + "ValueError: bad row 17: Connection reset by peer",
+        FRAMES + "acme.errors.RowRejected: row 17: Connection reset by peer",
+        FRAMES + "RuntimeError: bad record: Connection reset by peer",
+        "ERROR bad value 'Connection reset by peer' in row 4\n",
+        "ERROR row 17: Connection reset by peer\n",
+        "ERROR input rejected: note: Connection reset by peer\n",
+        '{"level":"error","msg":"row rejected","error":"note: Connection reset by peer"}\n',
+        FRAMES + "KeyError: '503 Service Unavailable'",
+        "Data quality failed: 503 Service Unavailable rows\n",
+        "Your Spot Task was interrupted, says the customer's ticket\n" + FRAMES + "KeyError: 'x'\n",
+        FRAMES
+        + 'psycopg2.errors.InvalidTextRepresentation: invalid input syntax for type integer: "deadlock detected"',
+        "INFO read row: Connection reset by peer\n" + FRAMES + "acme.Failure: total is wrong",
+    ],
+)
+def test_a_safe_phrase_inside_data_is_not_safe(rules: RuleSet, log: str) -> None:
+    assert cause_of(rules, log).retry_hint is not RetryHint.LIKELY
+
+
+@pytest.mark.scenario(13)
+def test_of_two_rules_the_one_that_does_not_pass_wins_and_both_are_named(rules: RuleSet) -> None:
+    log = FRAMES + RESET + DURING + FRAMES + 'psycopg2.errors.UndefinedColumn: column "amount" does not exist'
+
+    cause = cause_of(rules, log)
+
+    assert cause.id == "data.schema_changed"
+    assert cause.also == ("network.connection_reset",)
+    assert cause.retry_hint is RetryHint.UNLIKELY
+
+
+def test_healed_warnings_before_the_failure_do_not_count(rules: RuleSet) -> None:
+    log = (
+        "WARN connection failed: Connection reset by peer, retrying\n"
+        "INFO secret service reachable after 1 retry\n" + FRAMES + "KeyError: 'amount'"
+    )
+
+    assert cause_of(rules, log).id == "code.exception"
+
+
+@pytest.mark.parametrize(
+    ("log", "expected"),
+    [
+        (FRAMES + RESET, "network.connection_reset"),
+        (
+            FRAMES + "psycopg.OperationalError: consuming input failed: SSL SYSCALL error: EOF detected",
+            "network.connection_reset",
+        ),
+        (
+            FRAMES
+            + "requests.exceptions.ConnectionError: ('Connection aborted.', RemoteDisconnected('Remote end closed "
+            "connection without response'))",
+            "network.connection_reset",
+        ),
+        (FRAMES + "socket.gaierror: [Errno -3] Temporary failure in name resolution", "network.dns_temporary"),
+        (
+            FRAMES + "requests.exceptions.HTTPError: 503 Server Error: Service Unavailable for url: https://x",
+            "service.unavailable",
+        ),
+        (
+            FRAMES + "requests.exceptions.HTTPError: 429 Client Error: Too Many Requests for url: https://x",
+            "service.throttled",
+        ),
+        (
+            FRAMES
+            + "botocore.exceptions.ClientError: An error occurred (ThrottlingException) when calling the X operation: Rate exceeded",
+            "service.throttled",
+        ),
+        (
+            FRAMES + "sqlalchemy.exc.OperationalError: (sqlite3.OperationalError) database is locked\n[SQL: INSERT]",
+            "service.lock_conflict",
+        ),
+        (
+            "ERROR 1213 (40001) at line 1: Deadlock found when trying to get lock; try restarting transaction\n",
+            "service.lock_conflict",
+        ),
+        ('{"level":"error","msg":"loader failed","error":"pq: deadlock detected"}\n', "service.lock_conflict"),
+        ("psql: error: connection failed: FATAL:  the database system is starting up\n", "service.database_restarting"),
+        (
+            FRAMES + "redis.exceptions.BusyLoadingError: Redis is loading the dataset in memory",
+            "service.database_restarting",
+        ),
+        ("fatal: unable to access 'https://x/y.git/': The requested URL returned error: 503\n", "service.unavailable"),
+        ("java.net.SocketException: Connection reset\n\tat java.net.X.read(X.java:210)\n", "network.connection_reset"),
+        (
+            "ERROR nextflow - Error executing process > 'A'\nCaused by:\n  Host EC2 (instance i-0abc) terminated.\n",
+            "platform.spot_reclaimed",
+        ),
+        (
+            "Query 2024_1 failed: No nodes available to run query\nerror code: NO_NODES_AVAILABLE\n",
+            "platform.node_lost",
+        ),
+    ],
+)
+def test_what_passes_by_itself_is_recognised(rules: RuleSet, log: str, expected: str) -> None:
+    cause = cause_of(rules, log)
+
+    assert (cause.id, cause.retry_hint, cause.ruled_out_by) == (expected, RetryHint.LIKELY, ())
+
+
+@pytest.mark.parametrize(
+    ("log", "expected"),
+    [
+        (
+            FRAMES + "requests.exceptions.HTTPError: 401 Client Error: Unauthorized for url: https://x",
+            "config.credentials_invalid",
+        ),
+        (
+            FRAMES + "requests.exceptions.HTTPError: 404 Client Error: Not Found for url: https://x",
+            "config.object_missing",
+        ),
+        (
+            FRAMES + "botocore.exceptions.ClientError: An error occurred (AccessDenied) when calling the X operation",
+            "config.permission_denied",
+        ),
+        (FRAMES + "socket.gaierror: [Errno -2] Name or service not known", "config.endpoint_wrong"),
+        (
+            FRAMES + "ssl.SSLError: [SSL: WRONG_VERSION_NUMBER] wrong version number (_ssl.c:1000)",
+            "config.endpoint_wrong",
+        ),
+        (FRAMES + "FileNotFoundError: [Errno 2] No such file or directory: 'orders.csv'", "data.file_missing"),
+        (FRAMES + "KeyError: 'net'", "code.exception"),
+        (FRAMES + "ModuleNotFoundError: No module named 'x'", "code.dependency_conflict"),
+        (FRAMES + RESET + DURING + FRAMES + "KeyError: 'status'", "code.exception"),
+        (FRAMES + "KeyError: 'x'" + DIRECT + FRAMES + "RuntimeError: Connection reset by peer", "code.exception"),
+        (
+            FRAMES + "psycopg2.OperationalError: could not connect to server: Connection refused\n",
+            "network.connection_refused",
+        ),
+        (
+            "panic: runtime error: index out of range [5] with length 3\n\ngoroutine 1 [running]:\nmain.main()\n",
+            "code.exception",
+        ),
+        (
+            "thread 'main' panicked at 'called `Result::unwrap()` on an `Err` value: \"Connection reset by peer\"', src/main.rs:4:5\n",
+            "code.exception",
+        ),
+        (
+            "Error: Cannot find module 'express'\n    at Module._resolve (node:internal/x:1:15)\n",
+            "code.dependency_conflict",
+        ),
+        (
+            "Error in library(dplyr) : there is no package called 'dplyr'\nExecution halted\n",
+            "code.dependency_conflict",
+        ),
+        ("./load.sh: line 3: foo: command not found\n", "code.dependency_conflict"),
+        (
+            'Exception in thread "main" org.apache.spark.SparkException: Job aborted\n\tat a.b(C.java:1)\nCaused by: java.lang.NullPointerException\n',
+            "code.exception",
+        ),
+        ("12:00:01    Got 105 results, configured to fail if != 0\n", "data.quality_check_failed"),
+        ("ERROR: toomanyrequests: You have reached your pull rate limit. 429 Too Many Requests\n", "quota.exhausted"),
+    ],
+)
+def test_what_stays_is_told_apart(rules: RuleSet, log: str, expected: str) -> None:
+    cause = cause_of(rules, log)
+
+    assert cause.id == expected
+    assert cause.retry_hint is not RetryHint.LIKELY
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        ("ontrack.MemoryLimit", "resource.out_of_memory"),
+        ("ontrack.Timeout", "resource.timeout"),
+        ("ontrack.WorkerLost", "platform.worker_lost"),
+        ("ontrack.MissedStart", "late.not_started"),
+    ],
+)
+def test_the_watchers_word_counts_more_than_the_log(rules: RuleSet, told: str, expected: str) -> None:
+    cause = cause_of(rules, FRAMES + RESET, exit_code=137, type=told, message="seen by the watcher")
+
+    assert cause.id == expected
+
+
+def test_a_worker_lost_is_never_safe(rules: RuleSet) -> None:
+    assert cause_of(rules, "", exit_code=None, type="ontrack.WorkerLost").never_safe
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "signal"), [(137, None), (-9, None), (None, "SIGKILL"), (None, "9"), (1, "KILL")]
+)
+def test_a_kill_without_proof_is_no_proof_of_memory(rules: RuleSet, exit_code: int | None, signal: str | None) -> None:
+    error = ErrorReport(log="working\n", exit_code=exit_code, signal=signal)
+
+    assert read_failure(error=error, facts={}, last_good=None, rules=rules).cause.id == "resource.killed"
+
+
+def test_a_kill_with_proof_is_out_of_memory(rules: RuleSet) -> None:
+    assert (
+        cause_of(rules, "kernel: Memory cgroup out of memory: Killed process 7\n", exit_code=137).id
+        == "resource.out_of_memory"
+    )
+
+
+@pytest.mark.parametrize(
+    "log",
+    ["", "\n\n", "done\n", "0 errors, 0 warnings\n", "***T***r***a***c***e***\n", "ERROR it is the will of the gods\n"],
+)
+def test_nothing_sure_is_unknown(rules: RuleSet, log: str) -> None:
+    cause = cause_of(rules, log)
+
+    assert (cause.id, cause.never_safe, cause.retry_hint) == (UNKNOWN, True, RetryHint.DEPENDS)
+
+
+@pytest.mark.parametrize(
+    ("line", "sign"),
+    [
+        ("level=error consecutiveFailures=19\n", "sign.keeps_failing"),
+        ("[job-wrapper] same statement also failed in the 13 runs before\n", "sign.keeps_failing"),
+        ("task commit success, data duplication may happen\n", "sign.work_was_done"),
+        ("hint: contact your administrator\n", "sign.needs_a_person"),
+    ],
+)
+def test_a_ruling_out_sign_takes_the_likely_away(rules: RuleSet, line: str, sign: str) -> None:
+    cause = cause_of(rules, line + FRAMES + RESET)
+
+    assert cause.id == "network.connection_reset"
+    assert sign in cause.ruled_out_by
+    assert cause.retry_hint is RetryHint.DEPENDS
+
+
+def test_an_earlier_lasting_error_rules_out_the_passing_one(rules: RuleSet) -> None:
+    log = FRAMES + "FileNotFoundError: [Errno 2] No such file or directory: 'a'\nINFO recovered\n" + FRAMES + RESET
+
+    cause = cause_of(rules, log)
+
+    assert cause.id == "network.connection_reset"
+    assert "data.file_missing" in cause.ruled_out_by
+
+
+def test_a_reported_wrapper_yields_to_the_error_in_the_log(rules: RuleSet) -> None:
+    assert (
+        cause_of(
+            rules, FRAMES + "KeyError: 'x'", type="airflow.exceptions.AirflowException", message="Bash command failed"
+        ).id
+        == "code.exception"
+    )
+
+
+def test_a_reported_error_outranks_another_one_in_the_log(rules: RuleSet) -> None:
+    cause = cause_of(rules, FRAMES + RESET, type="acme.TotalsDiffer", message="totals differ")
+
+    assert cause.id == UNKNOWN
+
+
+def test_a_reported_error_alone_is_enough(rules: RuleSet) -> None:
+    assert (
+        cause_of(rules, "", type="psycopg.OperationalError", message="the connection is lost").id
+        == "network.connection_reset"
+    )
+
+
+def test_a_scan_that_fails_is_unknown_and_never_a_missing_exclusion(
+    rules: RuleSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Failing:
+        def scan(self, *_: object, **__: object) -> None:
+            raise hyperscan.ScratchInUseError("in use")
+
+    monkeypatch.setattr(rules.lines.matchers[0], "_database", Failing())
+
+    cause = cause_of(rules, FRAMES + RESET)
+
+    assert (cause.id, cause.ruled_out_by) == (UNKNOWN, ("sign.scan_failed",))
+
+
+def test_threads_share_the_rules(rules: RuleSet) -> None:
+    found: list[str] = []
+
+    def read() -> None:
+        found.extend(cause_of(rules, FRAMES + RESET).id for _ in range(20))
+
+    threads = [threading.Thread(target=read) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert found == ["network.connection_reset"] * 160

@@ -1,0 +1,1 @@
+"""Tests of policies.yaml: what is refused, what a good file comes to."""

@@ -1,0 +1,1 @@
+"""The behaviour of the storage, on every database that it serves."""
