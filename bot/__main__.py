@@ -19,7 +19,7 @@ from bot.compose.manifest import manifest_yaml
 from bot.compose.running import PortTaken, listen, serve
 from bot.evidence import ErrorReport, RuleError, load_rules, read_failure
 from bot.incidents.keys import JobKey
-from bot.policies import PolicyError, PolicyFile, check, load, read_policies, schema, show
+from bot.policies import PolicyError, PolicyFile, check, load, read_policies, schema, show, void_marks
 from bot.sandbox import demo as sandbox_demo
 from bot.sandbox import story
 from bot.settings import Settings, SettingsError
@@ -146,11 +146,14 @@ def manifest(
 def policies_check(file: PolicyPath = None) -> None:
     """Check the file: every error with line and column; exits 2 when there is one."""
     with _refusals():
-        problems = check(read_policies(_path(file)), env=os.environ)
+        text = read_policies(_path(file))
+        problems = check(text, env=os.environ)
     for problem in problems:
         print(f"{_path(file)}:{problem}")
     if problems:
         raise typer.Exit(BAD_INPUT)
+    for warning in void_marks(load(text, env=os.environ)):
+        print(f"{_path(file)}:{warning} (a warning)")
     print(f"{_path(file)}: fine")
 
 
@@ -234,8 +237,8 @@ def _print_rows(rows: Iterable[dict[str, Any]], as_json: bool, columns: tuple[st
         return
     table = [columns, *([str(row[column] or "-") for column in columns] for row in rows)]
     widths = [max(len(row[index]) for row in table) for index in range(len(columns))]
-    for row in table:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    for cells in table:
+        print("  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip())
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ from handlers.wire import Answer, Call, Door, Refused, json_answer, nothing_stor
 logger = logging.getLogger(__name__)
 
 MIB = 1024 * 1024
-HEALTH_THREADS = 8
+HEALTH_THREADS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +67,6 @@ class _Edge:
         self._limits = limits
         self._gate = Gate(requests=limits.requests, body_bytes=limits.body_bytes)
         self._threads = CapacityLimiter(limits.threads)
-        self._health_threads = CapacityLimiter(HEALTH_THREADS)
 
     def endpoint(self, door: Door) -> Callable[[Request], Awaitable[Response]]:
         async def through(request: Request) -> Response:
@@ -79,8 +78,10 @@ class _Edge:
         return through
 
     def look(self, answer: Callable[[], Answer]) -> Callable[[Request], Awaitable[Response]]:
+        threads = CapacityLimiter(HEALTH_THREADS)
+
         async def looked(_: Request) -> Response:
-            return _response(await anyio.to_thread.run_sync(answer, limiter=self._health_threads))
+            return _response(await anyio.to_thread.run_sync(answer, limiter=threads))
 
         return looked
 

@@ -18,6 +18,7 @@ logger = logging.getLogger(__name__)
 
 JOB = "tick"
 WAITING = 4
+AT_LEAST_APART = timedelta(milliseconds=10)
 AFTER_FAILURE = timedelta(seconds=1)
 
 
@@ -93,7 +94,8 @@ class Ticker:
 
     def _stepped(self) -> datetime | None:
         try:
-            return self._step(self._clock())
+            due_at = self._step(self._clock())
+            return due_at and max(due_at, self._clock() + AT_LEAST_APART)
         except Exception:
             logger.exception("a step failed; the next tick tries again")
             return self._clock() + AFTER_FAILURE

@@ -19,6 +19,7 @@ from storage.queue_tables import CONTENT, IS_UNSETTLED, conversations, outbox, v
 from storage.tables import occurrences
 
 MAIN = "thread"
+PACE = "pace"
 BORN_LEASED_MOST = 32
 
 
@@ -189,6 +190,7 @@ def view_row(row: AnyRow, *, channel: str, root_ts: str | None) -> ViewRow:
         attempt=row.attempt,
         uncertain_at=row.uncertain_at,
         created_at=row.created_at,
+        paced=row.code == PACE,
     )
 
 

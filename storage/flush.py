@@ -111,11 +111,8 @@ class _Placed:
 
 
 def _write_jobs(connection: Connection, gathered: Gathered) -> None:
-    if gathered.jobs:
-        jobs.save_jobs(connection, gathered.jobs.values())
     troubled = {gathered.saved[name].job_id for name in gathered.new}
-    if troubled:
-        jobs.mark_troubled(connection, troubled)
+    jobs.save_jobs(connection, gathered.jobs.values(), troubled=troubled)
     if gathered.runs:
         jobs.save_runs(connection, gathered.runs)
     if gathered.evidence:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import (
+    Boolean,
     Column,
     ColumnElement,
     Connection,
@@ -38,7 +39,13 @@ _LOCK = (
     .with_for_update()
 )
 _CREATE = insert(jobs).on_conflict_do_nothing(index_elements=["scheduler", "name"])
-_REMEMBER = jobs.update().where(jobs.c.id == bindparam("job")).values(memory=bindparam("memory"))
+_REMEMBER = (
+    jobs.update()
+    .where(jobs.c.id == bindparam("job"))
+    .values(
+        memory=bindparam("memory"), has_occurrences=or_(jobs.c.has_occurrences, bindparam("troubled", type_=Boolean))
+    )
+)
 _MARK = jobs.update().where(jobs.c.id.in_(bindparam("ids", expanding=True))).values(has_occurrences=True)
 
 
@@ -72,13 +79,14 @@ def job_row(row: AnyRow) -> JobRow:
     return JobRow(id=row.id, key=JobKey(scheduler=row.scheduler, name=row.name), memory=row.memory)
 
 
-def save_jobs(connection: Connection, rows: Iterable[JobRow]) -> None:
-    connection.execute(_REMEMBER, [{"job": row.id, "memory": row.memory} for row in rows])
-
-
-def mark_troubled(connection: Connection, ids: Collection[int]) -> None:
-    """These jobs have occurrences from now on."""
-    connection.execute(_MARK, {"ids": sorted(ids)})
+def save_jobs(connection: Connection, rows: Collection[JobRow], *, troubled: Collection[int]) -> None:
+    """Write the memories; the jobs in `troubled` have occurrences from now on, whether or not their memory changed."""
+    if rows:
+        values = [{"job": row.id, "memory": row.memory, "troubled": row.id in troubled} for row in rows]
+        connection.execute(_REMEMBER, values)
+    others = set(troubled) - {row.id for row in rows}
+    if others:
+        connection.execute(_MARK, {"ids": sorted(others)})
 
 
 _RUN_COLUMNS = tuple(column for column in runs.c if column is not runs.c.facts)

@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Connection, and_, bindparam, exists, func,
 from bot.incidents.keys import JobKey
 from bot.store import EffectKind, EffectRow, EffectState
 from storage.columns import AnyRow
-from storage.effects import settle_if_unsettled
+from storage.effects import PACE, settle_if_unsettled
 from storage.leases import LEASE
 from storage.part import Part
 from storage.queue_tables import IS_UNSETTLED, conversations, outbox
@@ -149,4 +149,5 @@ def effect_row(row: AnyRow) -> EffectRow:
         attempt=row.attempt,
         created_at=row.created_at,
         uncertain_at=row.uncertain_at,
+        paced=row.code == PACE,
     )

@@ -10,7 +10,7 @@ from storage.tables import metadata, of_occurrence, one_of, partial_index
 
 IS_UNSETTLED = f"state IN ('{EffectState.SENDING}', '{EffectState.WAITING}')"
 IS_FREE = f"state = '{EffectState.WAITING}' AND leased_by IS NULL"
-IS_WANTED = "wanted_version > shown_version AND leased_by IS NULL"
+IS_WANTED = "wanted_version > shown_version"
 IS_LEASED = "leased_by IS NOT NULL"
 OF_A_JOB = "record IS NULL"
 

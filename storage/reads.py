@@ -1,6 +1,6 @@
 """The read side: looks for pages, commands, messages and figures, on connections that block no writer. Changes nothing."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from fnmatch import fnmatchcase
 from itertools import islice
 from typing import Any
@@ -16,7 +16,7 @@ from storage.columns import AnyRow
 from storage.database import Database
 from storage.jobs import job_row
 from storage.queue import EFFECTS, effect_row
-from storage.queue_tables import IS_UNSETTLED, conversations, outbox, timers, views
+from storage.queue_tables import IS_UNSETTLED, IS_WANTED, conversations, outbox, timers, views
 from storage.tables import IS_UNRESOLVED, evidence, jobs, occurrences, reruns, runs, timeline
 
 
@@ -72,7 +72,7 @@ _COUNTS: tuple[tuple[str, Select[Any]], ...] = (
     ("outbox.", select(outbox.c.state, func.count()).where(text(IS_UNSETTLED)).group_by(outbox.c.state)),
 )
 _TOTALS: tuple[tuple[str, Select[Any]], ...] = (
-    ("views", select(func.count()).select_from(views).where(views.c.wanted_version > views.c.shown_version)),
+    ("views", select(func.count()).select_from(views).where(text(IS_WANTED))),
     ("timers", select(func.count()).select_from(timers)),
     ("jobs", select(func.count()).select_from(jobs)),
 )
@@ -91,8 +91,9 @@ class SqlReads:
 
     def incidents(self, *, which: Which, jobs: str = "*", limit: int) -> tuple[Incident, ...]:
         statement = _UNRESOLVED_ONLY if which is Which.UNRESOLVED else _NEWEST_FIRST
-        with self._database.read() as connection:
-            return tuple(islice(_matching(connection, statement, jobs), limit))
+        with self._database.read() as connection, connection.execute(statement) as rows:
+            found = (row.document for row in rows if fnmatchcase(f"{row.scheduler}/{row.name}", jobs))
+            return tuple(islice(found, limit))
 
     def occurrence_at(self, *, channel: str, root_ts: str) -> tuple[int, int] | None:
         row = self._first(_AT, channel=channel, root_ts=root_ts)
@@ -160,7 +161,7 @@ class SqlReads:
         found |= {f"outbox.{state}": 0 for state in (EffectState.SENDING, EffectState.WAITING)}
         with self._database.read() as connection:
             for prefix, statement in _COUNTS:
-                found |= {f"{prefix}{name}": count for name, count in connection.execute(statement).tuples()}
+                found |= {f"{prefix}{name}": count for name, count in connection.execute(statement)}
             for name, statement in _TOTALS:
                 found[name] = connection.execute(statement).scalar_one()
         return found
@@ -168,12 +169,6 @@ class SqlReads:
     def _first(self, statement: Select[Any], **values: object) -> AnyRow | None:
         with self._database.read() as connection:
             return connection.execute(statement, values).first()
-
-
-def _matching(connection: Connection, statement: Select[Any], glob: str) -> Iterator[Incident]:
-    for row in connection.execute(statement):
-        if fnmatchcase(f"{row.scheduler}/{row.name}", glob):
-            yield row.document
 
 
 def _job(connection: Connection, key: JobKey) -> JobRow | None:

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from bot.adapters.slack import SlackChat
 from bot.compose.service import utc_now
-from bot.policies import Policies
+from bot.policies import Policies, void_marks
 from bot.ports import SendFailed
 from bot.settings import Settings
 from bot.store import StorageDown
@@ -66,9 +66,8 @@ def _policies(policies: Policies) -> Iterator[Finding]:
             yield Finding(part=str(job), health=Health.WARN, says="no team owns it: only admins can decide")
         elif policy.team.channel is None and policy.fallback.channel is None:
             yield Finding(part=str(job), health=Health.WARN, says="no channel and no fallback channel: nobody is told")
-        for mark in policy.safe_marks:
-            if mark.void:
-                yield Finding(part=str(job), health=Health.WARN, says=f"safe mark on {mark.cause}: {mark.void}")
+    for mark in void_marks(policies):
+        yield Finding(part="safe marks", health=Health.WARN, says=str(mark))
 
 
 def _slack(settings: Settings, token: str, policies: Policies) -> Iterator[Finding]:

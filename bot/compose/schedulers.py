@@ -31,13 +31,33 @@ class OnlyReports:
         return None
 
 
+def connected(spec: SchedulerSpec) -> Scheduler:
+    """Until its connector is built, a scheduler of another kind reports through the doors and cannot be asked."""
+    return OnlyReports(spec.name)
+
+
+Connect = Callable[[SchedulerSpec], Scheduler]
+"""Makes the scheduler that a declaration means, for those that run elsewhere."""
+
+
 class Schedulers:
     """All schedulers by name, and the local ones to be driven.
 
     `state` is where local runs live; directories of local jobs are seen from `base`, where policies.yaml is.
+    `connect` makes those that run elsewhere.
     """
 
-    def __init__(self, *, state: Path, base: Path, clock: Clock, report: Report, woken: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        *,
+        state: Path,
+        base: Path,
+        clock: Clock,
+        report: Report,
+        woken: Callable[[], None],
+        connect: Connect,
+    ) -> None:
+        self._connect = connect
         self._state = state
         self._base = base
         self._clock = clock
@@ -58,7 +78,7 @@ class Schedulers:
                 local[name] = self._followed(local.get(name), spec)
                 made[name] = local[name]
             else:
-                made[name] = _connected(spec)
+                made[name] = self._connect(spec)
         self._local = {name: scheduler for name, scheduler in local.items() if name in made}
         self._by_name = made
 
@@ -80,11 +100,6 @@ class Schedulers:
             report=self._report,
             woken=self._woken,
         )
-
-
-def _connected(spec: SchedulerSpec) -> Scheduler:
-    """Until its connector is built, a scheduler of another kind reports through the doors and cannot be asked."""
-    return OnlyReports(spec.name)
 
 
 def _job(spec: LocalJobSpec, base: Path) -> LocalJob:

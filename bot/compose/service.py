@@ -2,10 +2,11 @@
 
 import logging
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from uuid import uuid4
 
 from prometheus_client import CollectorRegistry
@@ -13,7 +14,7 @@ from starlette.applications import Starlette
 
 from bot.adapters.off import NoChat
 from bot.adapters.slack import SlackChat
-from bot.compose.schedulers import Schedulers
+from bot.compose.schedulers import Connect, Schedulers, connected
 from bot.delivery import Deliverer, Pace
 from bot.delivery.messages import Messenger
 from bot.delivery.requests import Requester
@@ -24,7 +25,7 @@ from bot.intake import Inbound, Intake
 from bot.intake.inbound import PolicyChanged
 from bot.intake.worlds import Worlds
 from bot.policies import Policies, PolicyFile
-from bot.ports import Chat, SendFailed
+from bot.ports import Chat, Clock, SendFailed
 from bot.reads import Records
 from bot.render.modal_parts import CauseChoice
 from bot.settings import Settings
@@ -49,10 +50,15 @@ DELIVERERS = 16
 SLACKS_PACE = Pace()
 POLICIES_EVERY = timedelta(seconds=5)
 
+Step = Callable[[datetime], datetime | None]
+
 
 @dataclass(slots=True)
 class Service:
-    """A built service: `app` is served by whoever holds it, the rest runs between `start` and `stop`."""
+    """A built service: `app` is served by whoever holds it, the rest runs between `start` and `stop`.
+
+    `steps` are what its threads call; who does not start it (tests, simulation) calls them instead.
+    """
 
     settings: Settings
     policies: PolicyFile
@@ -63,6 +69,8 @@ class Service:
     records: Records
     app: Starlette
     tickers: dict[str, Ticker]
+    steps: Mapping[str, Step]
+    clock: Clock
     closing: list[Callable[[], None]] = field(default_factory=list)
 
     def start(self) -> None:
@@ -95,7 +103,7 @@ class Service:
         """What holds from now on: the schedulers that are declared, the version that decisions name, every job's deadlines."""
         policies = self.policies.current
         self.schedulers.follow(policies)
-        now = utc_now()
+        now = self.clock()
         self.storage.publish_policies(version=policies.version, text=self.policies.path.read_text(), now=now)
         known = {row.key for row in self.storage.reads.jobs()} | set(policies.declared_jobs())
         key = uuid4().hex
@@ -109,31 +117,55 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-def build(settings: Settings, policies: PolicyFile, *, pace: Pace = SLACKS_PACE, threads: int = DELIVERERS) -> Service:
-    """Build the service of one process (`run`). Raises what opening the database raises."""
+def build(
+    settings: Settings,
+    policies: PolicyFile,
+    *,
+    pace: Pace = SLACKS_PACE,
+    threads: int = DELIVERERS,
+    clock: Clock = utc_now,
+    connect: Connect = connected,
+) -> Service:
+    """Build the service of one process (`run`). Raises what opening the database raises.
+
+    `threads` 0: nothing is sent in a thread of its own; private answers go out before the click is answered, everything
+    else when a step is called.
+    """
     migrate(settings.database_url)
     instance = f"{socket.gethostname()}-{uuid4().hex[:8]}"
     storage = open_storage(settings.database_url, instance=instance)
-    return _Wiring(settings, policies, storage, pace, threads).service()
+    executor = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="deliver") if threads else None
+    return _Wiring(settings, policies, storage, pace, executor, clock, connect).service()
 
 
 class _Wiring:
     """Knows how the parts hang together; the circle intake -> delivery -> intake is closed through its methods."""
 
-    def __init__(self, settings: Settings, policies: PolicyFile, storage: SqlStorage, pace: Pace, threads: int) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        policies: PolicyFile,
+        storage: SqlStorage,
+        pace: Pace,
+        executor: ThreadPoolExecutor | None,
+        clock: Clock,
+        connect: Connect,
+    ) -> None:
         self._settings = settings
         self._policies = policies
         self._storage = storage
         self._tickers: dict[str, Ticker] = {}
-        self._executor = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="deliver")
-        self._slack = _slack(settings)
-        self._directory = DirectoryRefresher(source=self._slack, storage=storage, policies=self._current, clock=utc_now)
+        self._executor = executor
+        self._clock = clock
+        self._slack = _slack(settings, clock)
+        self._directory = DirectoryRefresher(source=self._slack, storage=storage, policies=self._current, clock=clock)
         self._schedulers = Schedulers(
             state=settings.state_dir,
             base=policies.path.absolute().parent,
-            clock=utc_now,
+            clock=clock,
             report=self._report,
-            woken=lambda: self._poke("schedulers", utc_now()),
+            woken=lambda: self._poke("schedulers", clock()),
+            connect=connect,
         )
         worlds = Worlds(
             policies=self._current,
@@ -145,7 +177,7 @@ class _Wiring:
             reads=storage.reads,
             worlds=worlds,
             people=self._directory.people,
-            clock=utc_now,
+            clock=clock,
             thread_url=_ThreadUrl(self._slack),
         )
         self._intake = Intake(
@@ -153,24 +185,28 @@ class _Wiring:
             reads=storage.reads,
             worlds=worlds,
             rules=lambda: self._current().rules,
-            clock=utc_now,
+            clock=clock,
             committed=self._committed,
+            born_leased=executor is not None,
         )
         self._timers = Timers(storage=storage, take_in=self._intake.take_in)
         self._deliverer = self._delivery(pace)
 
     def service(self) -> Service:
-        private = PrivateAnswers(to=self._slack) if self._slack is not None else None
+        private = PrivateAnswers(to=self._slack, at_once=self._executor is None) if self._slack is not None else None
         meters = Meters(CollectorRegistry())
-        health = Health(checks=self._checks(), clock=utc_now)
+        health = Health(checks=self._checks(), clock=self._clock)
         app = web_app(doors=self._doors(meters, private), health=health, meters=meters)
-        self._tickers |= {
-            "timers": Ticker(step=self._timers.step, clock=utc_now),
-            "delivery": Ticker(step=self._deliverer.step, clock=utc_now),
-            "schedulers": Ticker(step=self._schedulers.step, clock=utc_now),
-            "directory": Ticker(step=self._directory.step, clock=utc_now),
+        steps: dict[str, Step] = {
+            "timers": self._timers.step,
+            "delivery": self._deliverer.step,
+            "schedulers": self._schedulers.step,
+            "directory": self._directory.step,
         }
-        closing: list[Callable[[], None]] = [lambda: self._executor.shutdown(wait=True)]
+        self._tickers |= {name: Ticker(step=step, clock=self._clock) for name, step in steps.items()}
+        closing: list[Callable[[], None]] = []
+        if self._executor is not None:
+            closing.append(partial(self._executor.shutdown, wait=True))
         if private is not None and self._slack is not None:
             closing += [private.close, self._slack.close]
         service = Service(
@@ -183,9 +219,13 @@ class _Wiring:
             records=self._records,
             app=app,
             tickers=self._tickers,
+            steps=steps,
+            clock=self._clock,
             closing=closing,
         )
-        self._tickers["policies"] = Ticker(step=service.look_at_policies, clock=utc_now, at_least_every=POLICIES_EVERY)
+        self._tickers["policies"] = Ticker(
+            step=service.look_at_policies, clock=self._clock, at_least_every=POLICIES_EVERY
+        )
         return service
 
     def _current(self) -> Policies:
@@ -209,11 +249,11 @@ class _Wiring:
             storage=self._storage,
             chat=chat,
             snapshot_of=self._records.snapshot,
-            clock=utc_now,
+            clock=self._clock,
             fallback=lambda: self._current().fallback.channel,
         )
         requester = Requester(
-            storage=self._storage, schedulers=self._schedulers.all, take_in=self._intake.take_in, clock=utc_now
+            storage=self._storage, schedulers=self._schedulers.all, take_in=self._intake.take_in, clock=self._clock
         )
         return Deliverer(
             storage=self._storage,
@@ -221,7 +261,7 @@ class _Wiring:
             requester=requester,
             views=views,
             take_in=self._intake.take_in,
-            clock=utc_now,
+            clock=self._clock,
             pace=pace,
             fallback=lambda: self._current().fallback.channel,
             executor=self._executor,
@@ -238,7 +278,7 @@ class _Wiring:
                 reads=self._records,
                 answers=private,
                 causes=self._causes,
-                clock=utc_now,
+                clock=self._clock,
                 meters=meters,
             )
             doors.append(slack)
@@ -291,7 +331,7 @@ class _ThreadUrl:
         return f"{self._base}/archives/{channel}/p{ts.replace('.', '')}" if self._base else None
 
 
-def _slack(settings: Settings) -> SlackChat | None:
+def _slack(settings: Settings, clock: Clock) -> SlackChat | None:
     if settings.slack_bot_token is None:
         return None
-    return SlackChat(token=settings.slack_bot_token, clock=utc_now, base_url=settings.slack_api_url)
+    return SlackChat(token=settings.slack_bot_token, clock=clock, base_url=settings.slack_api_url)

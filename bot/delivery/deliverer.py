@@ -19,7 +19,7 @@ from bot.store import Committed, EffectKind, EffectRow, Storage, StorageDown, Vi
 log = logging.getLogger(__name__)
 
 BATCH = 16
-NET = timedelta(seconds=30)
+PACED = "pace"
 REQUESTS = frozenset({EffectKind.REQUEST, EffectKind.LOOK})
 ELSEWHERE_CODES = frozenset({"channel_not_found", "is_archived", "not_in_channel"})
 LIMITED = frozenset({"ratelimited", "rate_limited"})
@@ -113,7 +113,7 @@ class Deliverer:
             return
         if row.uncertain_at is not None and self._found(row):
             return
-        if not self._free("chat.postMessage", row.channel or "direct", self._pace.post, row.id):
+        if not self._free("chat.postMessage", row.channel or "direct", self._pace.post, row):
             return
         if not self._storage.begin_sending(id=row.id, now=self._clock()):
             return
@@ -177,20 +177,23 @@ class Deliverer:
         method = "chat.update" if row.root_ts else "chat.postMessage"
         scope, gap = ("", self._pace.update) if row.root_ts else (row.channel, self._pace.post)
         now = self._clock()
-        free_at = self._storage.take_pace(method=method, scope=scope, now=now, gap_us=gap // MICROSECOND)
+        free_at = now if row.paced else self._slot(method, scope, gap, now)
         if free_at > now:
-            self._storage.retry_view(id=row.id, at=free_at, uncertain=row.uncertain_at is not None, code="pace")
+            self._storage.retry_view(id=row.id, at=free_at, uncertain=row.uncertain_at is not None, code=PACED)
             return
         self._views.show(row)
 
-    def _free(self, method: str, scope: str, gap: timedelta, row_id: int) -> bool:
-        """Whether the lane is free now; if not, the row waits until it is."""
+    def _free(self, method: str, scope: str, gap: timedelta, row: EffectRow) -> bool:
+        """Whether the row may go now; if not, it has a slot in its lane and comes back for it."""
         now = self._clock()
-        free_at = self._storage.take_pace(method=method, scope=scope, now=now, gap_us=gap // MICROSECOND)
+        free_at = now if row.paced else self._slot(method, scope, gap, now)
         if free_at <= now:
             return True
-        self._storage.retry(id=row_id, at=free_at, uncertain=False, code="pace")
+        self._storage.retry(id=row.id, at=free_at, uncertain=False, code=PACED)
         return False
+
+    def _slot(self, method: str, scope: str, gap: timedelta, now: datetime) -> datetime:
+        return self._storage.take_pace(method=method, scope=scope, now=now, gap_us=gap // MICROSECOND)
 
 
 MICROSECOND = timedelta(microseconds=1)

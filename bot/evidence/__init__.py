@@ -7,7 +7,8 @@ from bot.evidence.cleaning import clean
 from bot.evidence.facts import read_run_facts
 from bot.evidence.masking import mask
 from bot.evidence.reading import read_failure
-from bot.evidence.rules import Rule, RuleError, RuleSet, load_rules
+from bot.evidence.rule_fields import RuleError
+from bot.evidence.rules import Rule, RuleSet, load_rules
 from bot.evidence.types import (
     UNKNOWN,
     Cause,

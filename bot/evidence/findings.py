@@ -5,10 +5,10 @@ It does not choose among them, and it knows no causes.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from enum import IntEnum, StrEnum
+from dataclasses import replace
 from itertools import pairwise
 
+from bot.evidence.finding import Finding, Link, Weight
 from bot.evidence.lines import Level, LogLine
 from bot.evidence.shapes import (
     ABRUPT,
@@ -33,44 +33,6 @@ from bot.evidence.shapes import (
 
 MESSAGE_CAP = 2000
 CONTINUATION = 8
-
-
-class Link(StrEnum):
-    """How a finding hangs on the one before it."""
-
-    NONE = "none"
-    CAUSE = "cause"
-    WRAPPER = "wrapper"
-    CONTEXT = "context"
-
-
-class Weight(IntEnum):
-    """How much a finding says by itself."""
-
-    WRAPPER = 1
-    WARNING = 2
-    TOLD = 3
-    TYPED = 4
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """One statement of failure: lines `first` to `last` (indices), and what they say."""
-
-    type: str | None
-    message: str
-    text: str
-    first: int
-    last: int
-    weight: Weight
-    link: Link = Link.NONE
-    chain: int = 0
-    opens: int = -1
-
-    @property
-    def start(self) -> int:
-        """The line on which its block begins, above the frames of a traceback."""
-        return self.first if self.opens < 0 else self.opens
 
 
 def find_failures(lines: Sequence[LogLine]) -> tuple[Finding, ...]:

@@ -103,10 +103,11 @@ def read_lines(text: str) -> list[LogLine]:
 
     A short text is read whole. Of a long one: its end, and the surroundings of what looks like an error.
     """
-    raws = (text.replace("#012", "\n") if "#012" in text else text).split("\n")
+    raws = text.split("\n")
     lines: list[LogLine] = []
     for index in range(len(raws)) if len(raws) <= WHOLE else _worth_reading(raws):
-        lines.extend(_parsed(index + 1, _middle_cut(raws[index].rstrip())))
+        for raw in raws[index].split("#012"):
+            lines.extend(_parsed(index + 1, _middle_cut(raw.rstrip())))
     return lines
 
 

@@ -12,11 +12,12 @@ from typing import Any
 from bot.evidence.changes import changes_between
 from bot.evidence.cleaning import clean
 from bot.evidence.facts import capped, read_run_facts
-from bot.evidence.findings import Finding, Weight, find_failures, is_wrapper
+from bot.evidence.finding import Finding, Weight
+from bot.evidence.findings import find_failures, is_wrapper
 from bot.evidence.fingerprint import fingerprint
 from bot.evidence.lines import LogLine, read_lines
 from bot.evidence.masking import mask
-from bot.evidence.roots import Reading, choose_root, evidence_lines
+from bot.evidence.roots import Reading, choose_root, evidence_lines, shown_root
 from bot.evidence.rules import RuleSet
 from bot.evidence.types import ErrorReport, Evidence, RootError
 from bot.evidence.verdict import judge
@@ -24,6 +25,7 @@ from bot.evidence.verdict import judge
 LOG_CAP = 16 * 1024 * 1024
 TAIL_CAP = 8 * 1024
 MESSAGE_CAP = 1000
+SHOWN_WIDTH = 400
 NEAR = 25
 
 _OWN = "ontrack."
@@ -110,16 +112,16 @@ def _ending(error: ErrorReport) -> tuple[int | None, str | None]:
 
 
 def _near(reading: Reading, lines: Sequence[LogLine]) -> str:
-    if reading.root is None or reading.root.first < 0:
+    root = shown_root(reading)
+    if root is None:
         return "\n".join(line.text for line in lines[-NEAR:])
-    start = max(reading.root.first - NEAR, 0)
-    return "\n".join(line.text for line in lines[start : reading.root.last + NEAR])
+    return "\n".join(line.text for line in lines[max(root.first - NEAR, 0) : root.last + NEAR])
 
 
 def _root_error(reading: Reading, lines: Sequence[LogLine], exit_code: int | None, signal: str | None) -> RootError:
     masked = _masked(lines)
     shown = tuple(
-        replace(line, text=capped(mask(line.text) if masked is None else line.text, 400))
+        replace(line, text=capped(mask(line.text) if masked is None else line.text, SHOWN_WIDTH))
         for line in evidence_lines(reading, lines if masked is None else masked)
     )
     if reading.root is not None:
@@ -145,7 +147,7 @@ def _masked(lines: Sequence[LogLine]) -> list[LogLine] | None:
 
 def _tail(log: str) -> str:
     """Return the end of the log, masked before it is cut so that no half of a secret stands alone."""
-    text = mask(log[-4 * TAIL_CAP :]).rstrip()
+    text = mask(log[-2 * TAIL_CAP :]).rstrip()
     data = text.encode("utf-8", "replace")
     if len(data) <= TAIL_CAP:
         return text

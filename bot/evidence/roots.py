@@ -7,12 +7,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.evidence.findings import Finding, Link, Weight
+from bot.evidence.finding import Finding, Link, Weight
 from bot.evidence.lines import Level, LogLine
 from bot.evidence.types import EvidenceLine
 
 SHOWN_LINES = 12
-SHOWN_WIDTH = 400
 REACH = 120
 
 _RECOVERED = re.compile(
@@ -72,29 +71,27 @@ def _root_of(chain: Sequence[Finding]) -> Finding:
     return root
 
 
+def shown_root(reading: Reading) -> Finding | None:
+    """Return the finding in the log that shows the root: the root itself, or the log's own when it was told apart."""
+    findings = (*((reading.root,) if reading.root is not None else ()), *reading.chain, *reading.beside)
+    return next((finding for finding in findings if finding.first >= 0), None)
+
+
 def evidence_lines(reading: Reading, lines: Sequence[LogLine]) -> tuple[EvidenceLine, ...]:
-    """Return at most twelve lines: the decisive ones, what leads to them, what else failed."""
-    if not lines:
-        return ()
-    decisive: set[int] = set()
-    wanted: list[int] = []
-    if reading.root is not None:
-        decisive = set(range(reading.root.first, min(reading.root.last, reading.root.first + 3) + 1))
-        wanted += sorted(decisive)
-        for finding in (*reading.chain, *reading.beside):
-            wanted.append(finding.first)
-        before = range(reading.root.first - 1, max(reading.root.first - 4, -1), -1)
-        wanted += [at for at in before if lines[at].level in (Level.NONE, Level.WARN, Level.ERROR)]
+    """Return at most twelve lines: the decisive ones, what else failed, what leads to them."""
+    root = shown_root(reading)
+    if root is None:
+        wanted = list(range(len(lines) - 1, -1, -1))
+        decisive: set[int] = set()
     else:
-        wanted = [at for at in range(len(lines) - 1, -1, -1) if lines[at].shown.strip()]
-    numbers: dict[int, EvidenceLine] = {}
+        decisive = set(range(root.first, min(root.last, root.first + 3) + 1))
+        before = range(root.first - 1, max(root.first - 4, -1), -1)
+        wanted = sorted(decisive)
+        wanted += [finding.first for finding in (*reading.chain, *reading.beside) if finding.first >= 0]
+        wanted += [at for at in before if lines[at].level in (Level.NONE, Level.WARN, Level.ERROR)]
+    chosen: dict[int, EvidenceLine] = {}
     for at in wanted:
         line = lines[at]
-        if line.number not in numbers and len(numbers) < SHOWN_LINES and line.shown.strip():
-            shown = (
-                line.shown
-                if len(line.shown) <= SHOWN_WIDTH
-                else line.shown[: SHOWN_WIDTH - 1] + "\N{HORIZONTAL ELLIPSIS}"
-            )
-            numbers[line.number] = EvidenceLine(number=line.number, text=shown, decisive=at in decisive)
-    return tuple(numbers[number] for number in sorted(numbers))
+        if line.number not in chosen and len(chosen) < SHOWN_LINES and line.shown.strip():
+            chosen[line.number] = EvidenceLine(number=line.number, text=line.shown, decisive=at in decisive)
+    return tuple(chosen[number] for number in sorted(chosen))

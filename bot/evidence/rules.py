@@ -13,25 +13,13 @@ from typing import Any
 import yaml
 
 from bot.evidence.engine import Matcher, PatternError, Stack, check_pattern
+from bot.evidence.rule_fields import RuleError, flag, numbers, signal_names, strings, text_of, type_name
 from bot.evidence.type_names import TypeNames
 from bot.evidence.types import UNKNOWN, RetryHint
 
 _ID = re.compile(r"[a-z][a-z0-9_]{0,40}(?:\.[a-z0-9][a-z0-9_]{0,60}){1,3}")
-_TYPE_NAME = re.compile(r"[\w.$*]{1,200}")
 _TOP_CHOICE = re.compile(r"\|\.\*")
-_SIGNAL_NAME = re.compile(r"SIG[A-Z0-9]{2,12}")
 _FIELDS = ("type", "message", "near", "log", "exit", "signal", "untyped")
-
-
-class RuleError(ValueError):
-    """A rule that cannot be used: which one, which field, and where in it."""
-
-    def __init__(self, *, rule_id: str, field: str, message: str, column: int = 1) -> None:
-        super().__init__(f"{rule_id}: {field}, column {column}: {message}")
-        self.rule_id = rule_id
-        self.field = field
-        self.message = message
-        self.column = column
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,8 +130,8 @@ class _Builder:
             raise RuleError(
                 rule_id=str(rule_id), field="id", message="expected a dotted name such as network.connection_reset"
             )
-        group = _text(raw, rule_id, "group", rule_id.partition(".")[0])
-        hint = _text(raw, rule_id, "retry_hint", RetryHint.DEPENDS)
+        group = text_of(raw, rule_id, "group", rule_id.partition(".")[0])
+        hint = text_of(raw, rule_id, "retry_hint", RetryHint.DEPENDS)
         if hint not in set(RetryHint):
             raise RuleError(rule_id=rule_id, field="retry_hint", message=f"expected one of {', '.join(RetryHint)}")
         when = self._clauses(raw.get("when"), rule_id, "when", passing=hint == RetryHint.LIKELY)
@@ -152,14 +140,14 @@ class _Builder:
         examples = raw.get("examples") or {}
         return Rule(
             id=rule_id,
-            title=_text(raw, rule_id, "title", rule_id),
+            title=text_of(raw, rule_id, "title", rule_id),
             group=group,
             retry_hint=RetryHint(hint),
-            never_safe=_flag(raw, rule_id, "never_safe"),
-            excludes=_flag(raw, rule_id, "excludes"),
-            generic=_flag(raw, rule_id, "generic"),
-            fallback=_flag(raw, rule_id, "fallback"),
-            platform_team=_text(raw, rule_id, "platform_team", "") or None,
+            never_safe=flag(raw, rule_id, "never_safe"),
+            excludes=flag(raw, rule_id, "excludes"),
+            generic=flag(raw, rule_id, "generic"),
+            fallback=flag(raw, rule_id, "fallback"),
+            platform_team=text_of(raw, rule_id, "platform_team", "") or None,
             when=when,
             unless=self._clauses(raw.get("unless"), rule_id, "unless", passing=False),
             matching=tuple(examples.get("match", ())),
@@ -185,16 +173,16 @@ class _Builder:
                 )
         clause = Clause(
             types=tuple(
-                self.types.add(_type_name(name, rule_id, field)) for name in _strings(raw, rule_id, field, "type")
+                self.types.add(type_name(name, rule_id, field)) for name in strings(raw, rule_id, field, "type")
             ),
             messages=tuple(
                 self.messages.add(_anchored(self._checked(text, rule_id, f"{field}.message")))
-                for text in _strings(raw, rule_id, field, "message")
+                for text in strings(raw, rule_id, field, "message")
             ),
             near=self._lines(raw, rule_id, field, "near"),
             log=self._lines(raw, rule_id, field, "log"),
-            exits=_numbers(raw, rule_id, field, "exit"),
-            signals=_signals(raw, rule_id, field),
+            exits=numbers(raw, rule_id, field, "exit"),
+            signals=signal_names(raw, rule_id, field),
             untyped=bool(raw.get("untyped", False)),
         )
         if passing and not clause.speaks_of_error:
@@ -208,7 +196,7 @@ class _Builder:
     def _lines(self, raw: Mapping[str, Any], rule_id: str, field: str, name: str) -> tuple[int, ...]:
         return tuple(
             self.lines.add(self._checked(text, rule_id, f"{field}.{name}"))
-            for text in _strings(raw, rule_id, field, name)
+            for text in strings(raw, rule_id, field, name)
         )
 
 
@@ -258,51 +246,3 @@ def load_rules(extra: Sequence[Mapping[str, Any]] = ()) -> RuleSet:
 def _anchored(text: str) -> str:
     """Let a pattern begin only where a message begins; one that starts with `.*` says itself that it need not."""
     return text.removeprefix(".*") if text.startswith(".*") and not _TOP_CHOICE.search(text) else f"^(?:{text})"
-
-
-def _type_name(name: str, rule_id: str, field: str) -> str:
-    if not _TYPE_NAME.fullmatch(name):
-        raise RuleError(
-            rule_id=rule_id, field=f"{field}.type", message="expected the name of an exception; * stands for any part"
-        )
-    return name
-
-
-def _strings(raw: Mapping[str, Any], rule_id: str, field: str, name: str) -> tuple[str, ...]:
-    value = raw.get(name, ())
-    values = (value,) if isinstance(value, str) else value
-    if not isinstance(values, list | tuple) or not all(isinstance(one, str) for one in values):
-        raise RuleError(rule_id=rule_id, field=f"{field}.{name}", message="expected text or a list of texts")
-    return tuple(values)
-
-
-def _numbers(raw: Mapping[str, Any], rule_id: str, field: str, name: str) -> tuple[int, ...]:
-    value = raw.get(name, ())
-    values = (value,) if isinstance(value, int) else value
-    if not isinstance(values, list | tuple) or not all(
-        isinstance(one, int) and not isinstance(one, bool) for one in values
-    ):
-        raise RuleError(rule_id=rule_id, field=f"{field}.{name}", message="expected an exit code or a list of them")
-    return tuple(values)
-
-
-def _signals(raw: Mapping[str, Any], rule_id: str, field: str) -> tuple[str, ...]:
-    names = _strings(raw, rule_id, field, "signal")
-    for name in names:
-        if not _SIGNAL_NAME.fullmatch(name):
-            raise RuleError(rule_id=rule_id, field=f"{field}.signal", message="expected a name such as SIGKILL")
-    return names
-
-
-def _text(raw: Mapping[str, Any], rule_id: str, field: str, default: str) -> str:
-    value = raw.get(field, default)
-    if not isinstance(value, str):
-        raise RuleError(rule_id=rule_id, field=field, message="expected text")
-    return value
-
-
-def _flag(raw: Mapping[str, Any], rule_id: str, field: str) -> bool:
-    value = raw.get(field, False)
-    if not isinstance(value, bool):
-        raise RuleError(rule_id=rule_id, field=field, message="expected true or false")
-    return value

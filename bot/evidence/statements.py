@@ -10,6 +10,8 @@ WIDTH = 800
 REACH = 600
 
 _OPENING = re.compile(
+    r"^(?:E|npm ERR!|curl|psql|git|\*\*\*):? "
+    r"|"
     r"[A-Za-z][\w.]{0,80}(?:[Ee]rror|Exception|Timeout|Disconnected|Failure)(?:\("
     r"|: {0,2})[\[(\"'b]{0,3}(?:\d{1,6}[,:] [\"']?)?"
     r"|\(Caused by |\([\w.]{1,80}(?:Error|Exception)\) {0,2}\(?(?:\d{1,6}[,:] {1,2}[\"']?)?"

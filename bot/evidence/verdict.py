@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-from bot.evidence.findings import Finding
+from bot.evidence.finding import Finding
 from bot.evidence.roots import Reading
 from bot.evidence.rules import Clause, Rule, RuleSet
 from bot.evidence.statements import statements
@@ -68,11 +68,11 @@ def judge(*, reading: Reading, near: str, log: str, exit_code: int | None, signa
     except _ScanFailed:
         return _unknown(reason="the log could not be scanned", ruled_out_by=(SCAN_FAILED,))
     matches = tuple(_matches(rules.causes, signs))
-    excluded = tuple(match.rule.id for match in _matches(rules.exclusions, signs) if not match.ruled_out)
+    excluded = tuple(match.rule for match in _matches(rules.exclusions, signs) if not match.ruled_out)
     return _chosen(matches, excluded)
 
 
-def _chosen(matches: Sequence[Match], excluded: tuple[str, ...]) -> Cause:
+def _chosen(matches: Sequence[Match], excluded: tuple[Rule, ...]) -> Cause:
     live = [match for match in matches if not match.ruled_out]
     passing = [match for match in live if _passes(match.rule) and match.place <= Place.CHAIN]
     firm = [match for match in live if not _passes(match.rule) and match.place <= _reach(match.rule)]
@@ -85,12 +85,12 @@ def _chosen(matches: Sequence[Match], excluded: tuple[str, ...]) -> Cause:
         return _cause(best, others, excluded)
     if passing:
         best = min(passing, key=lambda match: (match.place, match.order))
-        return _cause(best, passing, tuple(dict.fromkeys((*excluded, *before))))
+        return _cause(best, passing, excluded, before)
     if last:
         return _cause(min(last, key=lambda match: (match.place, match.order)), last, excluded)
     gone = tuple(match.rule.id for match in matches if match.ruled_out and match.place <= Place.LOG)
     reason = f"{gone[0]} was ruled out" if gone else "no rule is sure of it"
-    return _unknown(reason=reason, ruled_out_by=tuple(dict.fromkeys((*excluded, *gone))))
+    return _unknown(reason=reason, ruled_out_by=tuple(dict.fromkeys((*(rule.id for rule in excluded), *gone))))
 
 
 def _passes(rule: Rule) -> bool:
@@ -101,8 +101,11 @@ def _reach(rule: Rule) -> Place:
     return Place.ROOT if rule.generic else Place.CHAIN if rule.fallback else Place.LOG
 
 
-def _cause(best: Match, matches: Iterable[Match], ruled_out_by: tuple[str, ...]) -> Cause:
+def _cause(best: Match, matches: Iterable[Match], excluded: tuple[Rule, ...], before: tuple[str, ...] = ()) -> Cause:
+    """Return the cause of the best match; a sign of the cause's own kind does not speak against it."""
     rule = best.rule
+    signs = (sign.id for sign in excluded if sign.group != rule.group)
+    ruled_out_by = tuple(dict.fromkeys((*signs, *before)))
     hint = rule.retry_hint
     if ruled_out_by and hint is RetryHint.LIKELY:
         hint = RetryHint.DEPENDS

@@ -9,6 +9,7 @@ from bot.incidents.draft import Draft
 from bot.incidents.effects import ReplyKind
 from bot.incidents.events import RunCancelled, RunSkipped, RunStarted, RunSucceeded
 from bot.incidents.keys import RunRef, Trigger
+from bot.incidents.lateness import NOT_STARTED
 from bot.incidents.model import Incident, Outcome, Owed, OwedPlan, Rerun, RerunPhase, Status
 from bot.incidents.people import By
 from bot.incidents.situation import Situation
@@ -27,7 +28,7 @@ def started(draft: Draft, event: RunStarted) -> None:
     owed = next((one for one in incident.owed if one.nominal_time == event.run.nominal_time), None)
     if owed is not None and event.run.trigger in (Trigger.MANUAL, Trigger.RERUN):
         _by_hand(draft, event)
-    elif owed is not None and owed.failure.cause == planning.NOT_STARTED:
+    elif owed is not None and owed.failure.cause == NOT_STARTED:
         draft.reply(ReplyKind.RUN, what="started", run=event.run, by=event.by, nominal_time=event.run.nominal_time)
         draft.note("run_started", "the late run has started", run=event.run.run_id)
         _await_end(draft)

@@ -14,20 +14,22 @@ Rules that hold for every decision (each has a property test):
     awaiting_approval  -> open, rerunning, verifying, resolved, paused, retired, left
     verifying          -> open, rerunning, resolved, paused, retired, left
     paused             -> open, verifying, resolved                   its end, a resumption, Reopen
-    retired            -> open, verifying                             Un-retire
+    retired            -> open, verifying, resolved                   Un-retire
     left               -> open, resolved                              its end, Not left
-    resolved           -> open                                        Reopen (a failure opens a new occurrence instead)
+    resolved           -> open, paused, retired                       Reopen; a pause that comes into force after a good run
+                                                                      (a failure opens a new occurrence instead)
 """
 
 from dataclasses import replace
 from datetime import datetime
 
-from bot.incidents import asking, closing, holding, opening, reruns, words
+from bot.incidents import asking, closing, holding, opening, planning, rerun_words, reruns, words
 from bot.incidents.chase import next_ask
 from bot.incidents.draft import Draft
-from bot.incidents.effects import ReplyKind, ToldKind
+from bot.incidents.effects import Note, ReplyKind, ToldKind
 from bot.incidents.events import (
     Acknowledged,
+    AnswerKind,
     Approved,
     CauseCorrected,
     CauseMarked,
@@ -58,6 +60,7 @@ from bot.incidents.events import (
     WaitWanted,
 )
 from bot.incidents.keys import Action
+from bot.incidents.matching import concerns, still_wanted
 from bot.incidents.model import (
     UNRESOLVED,
     Incident,
@@ -68,6 +71,9 @@ from bot.incidents.model import (
 from bot.incidents.people import Standing
 from bot.incidents.situation import Decision, Situation
 
+__all__ = ["ForbiddenTransition", "concerns", "decide", "still_wanted"]
+
+GOES_ON = (AnswerKind.TAKEN, AnswerKind.STARTED)
 S = Status
 EDGES: dict[Status | None, frozenset[Status]] = {
     None: frozenset({S.OPEN, S.RERUNNING, S.AWAITING_APPROVAL}),
@@ -76,9 +82,9 @@ EDGES: dict[Status | None, frozenset[Status]] = {
     S.AWAITING_APPROVAL: frozenset({S.OPEN, S.RERUNNING, S.VERIFYING, S.RESOLVED, S.PAUSED, S.RETIRED, S.LEFT}),
     S.VERIFYING: frozenset({S.OPEN, S.RERUNNING, S.RESOLVED, S.PAUSED, S.RETIRED, S.LEFT}),
     S.PAUSED: frozenset({S.OPEN, S.VERIFYING, S.RESOLVED}),
-    S.RETIRED: frozenset({S.OPEN, S.VERIFYING}),
+    S.RETIRED: frozenset({S.OPEN, S.VERIFYING, S.RESOLVED}),
     S.LEFT: frozenset({S.OPEN, S.RESOLVED}),
-    S.RESOLVED: frozenset({S.OPEN}),
+    S.RESOLVED: frozenset({S.OPEN, S.PAUSED, S.RETIRED}),
 }
 
 
@@ -89,7 +95,7 @@ class ForbiddenTransition(AssertionError):
 def decide(incident: Incident | None, event: Event, situation: Situation, now: datetime) -> Decision:
     """Return what becomes of `incident` (None: the job has none that this event is about), and all that must be done.
 
-    The version rises by one whenever the incident changed. Raises only `ForbiddenTransition`.
+    The version rises by one whenever the incident changed or something must be done. Raises only `ForbiddenTransition`.
     """
     draft = Draft(incident, situation, now)
     if incident is None:
@@ -101,46 +107,8 @@ def decide(incident: Incident | None, event: Event, situation: Situation, now: d
     return _finished(draft, incident)
 
 
-def concerns(
-    event: Event, unresolved: Incident | None, in_force: tuple[Incident, ...], newest: Incident | None
-) -> Incident | None:
-    """Which of a job's occurrences a run's event is about: the unresolved one, else one in force that covers it.
-
-    A settled occurrence is concerned by the end of a rerun that it had asked for.
-    """
-    if unresolved is not None:
-        return unresolved
-    for held in in_force:
-        match held.status, event:
-            case Status.PAUSED, _:
-                return held
-            case Status.RETIRED, _ if held.decision is not None and held.decision.silences_only:
-                return held
-            case Status.LEFT, RunFailed() | RunLate() if event.failure.fingerprint == held.failure.fingerprint:
-                return held
-    if newest is not None and isinstance(event, RunSucceeded | RunCancelled) and reruns.ours(newest, event):
-        return newest
-    return None
-
-
-def still_wanted(incident: Incident | None, key: str, action: Action, now: datetime) -> bool:
-    """Whether a request to a scheduler may still be sent: asked in the transaction that commits `sending`."""
-    if incident is None:
-        return False
-    rerun, decision = incident.rerun, incident.decision
-    match action:
-        case Action.RERUN | Action.START:
-            waits = rerun is not None and rerun.key == key and incident.status is Status.RERUNNING
-            return waits and rerun is not None and (rerun.due_at is None or now < rerun.due_at)
-        case Action.STOP:
-            return rerun is not None and key.startswith(rerun.key)
-        case Action.PAUSE | Action.RETIRE:
-            return decision is not None and decision.key == key and decision.in_force_at is None
-        case Action.RESUME:
-            return decision is not None and decision.key == key
-
-
 def _without_incident(draft: Draft, event: Event) -> None:
+    reruns.settle_elsewhere(draft, event)
     match event:
         case RunFailed() | RunLate():
             opening.open_incident(draft, event)
@@ -163,7 +131,7 @@ def _unresolved(draft: Draft, event: Event) -> None:
         case RunSkipped():
             closing.skipped(draft, event)
         case ScheduleChanged():
-            draft.note("schedule_changed", event.reason or "its next runs were worked out anew")
+            _rescheduled(draft, event)
         case TimerDue():
             _timer(draft, event)
         case SchedulerAnswered():
@@ -179,20 +147,22 @@ def _said(draft: Draft, event: PersonEvent) -> None:
     if not _may_decide(draft, event):
         return
     match draft.incident.status, event:
+        case Status.OPEN, UndoWanted() if draft.incident.decision and draft.incident.decision.holds_schedule:
+            holding.undo(draft, event)
         case _, Acknowledged(take_over=True):
             words.taken_over(draft, event)
         case _, Acknowledged():
             words.acknowledged(draft, event)
         case _, Released():
             words.released(draft, event)
-        case Status.AWAITING_APPROVAL | Status.OPEN | Status.VERIFYING | Status.RERUNNING, RerunWanted():
-            words.rerun(draft, event)
+        case _, RerunWanted():
+            rerun_words.rerun(draft, event)
         case _, StopRerunWanted():
-            words.stop_rerun(draft, event)
+            rerun_words.stop_rerun(draft, event)
         case _, Approved():
-            words.approved(draft, event)
+            rerun_words.approved(draft, event)
         case _, Declined():
-            words.declined(draft, event)
+            rerun_words.declined(draft, event)
         case _, FixDeclared():
             words.fixed(draft, event)
         case Status.VERIFYING, NotFixed():
@@ -208,7 +178,7 @@ def _said(draft: Draft, event: PersonEvent) -> None:
         case Status.OPEN, WaitWanted():
             words.wait(draft, event)
         case Status.OPEN, StartWanted():
-            words.start(draft, event)
+            rerun_words.start(draft, event)
         case _, CauseCorrected():
             words.correct_cause(draft, event)
         case _, CauseMarked():
@@ -223,9 +193,9 @@ def _settled(draft: Draft, event: Event) -> None:
     match draft.incident.status, event:
         case _, RunFailed(will_retry=True):
             draft.note("attempt_failed", "its scheduler tries again")
-        case _, RunFailed() | RunLate():
+        case Status.PAUSED | Status.RETIRED | Status.LEFT, RunFailed() | RunLate():
             holding.failed_while_held(draft, event)
-        case Status.PAUSED, RunStarted() | RunSucceeded():
+        case Status.PAUSED | Status.RETIRED | Status.LEFT, RunStarted() | RunSucceeded():
             holding.ran_while_held(draft, event)
         case Status.PAUSED | Status.LEFT, TimerDue() if event.timer in timers_of(draft.incident):
             holding.ended(draft)
@@ -243,7 +213,10 @@ def _settled(draft: Draft, event: Event) -> None:
         case _, CauseMarked():
             if _may_decide(draft, event):
                 words.mark_cause(draft, event)
-        case _, RunStarted() | RunSucceeded() | RunCancelled() | RunSkipped() | ScheduleChanged():
+        case (
+            _,
+            RunStarted() | RunSucceeded() | RunFailed() | RunLate() | RunCancelled() | RunSkipped() | ScheduleChanged(),
+        ):
             draft.note("after", f"{type(event).__name__} changes nothing: it is {draft.incident.status}")
         case _, TimerDue() | DeliveryBuried():
             draft.note("stale", f"{type(event).__name__} is about something that is over")
@@ -254,11 +227,13 @@ def _settled(draft: Draft, event: Event) -> None:
 def _timer(draft: Draft, event: TimerDue) -> None:
     incident = draft.incident
     if event.timer not in timers_of(incident):
-        draft.note("stale", f"a timer ({event.timer.kind}) that is no longer set")
+        draft.note("stale", "a timer that is no longer set", timer=event.timer.kind)
         return
     match event.timer.kind:
         case TimerKind.ASK if incident.chase.next is not None:
             asking.ask_due(draft, incident.chase.next)
+        case TimerKind.RERUN if incident.rerun is not None and incident.rerun.phase in reruns.WAITING:
+            planning.request_planned(draft, incident.rerun)
         case TimerKind.RERUN if incident.rerun is not None:
             reruns.due(draft, incident.rerun)
         case TimerKind.APPROVAL:
@@ -267,12 +242,21 @@ def _timer(draft: Draft, event: TimerDue) -> None:
             _unconfirmed(draft)
 
 
+def _rescheduled(draft: Draft, event: ScheduleChanged) -> None:
+    """The next runs are not what they were: what hangs on them is worked out anew."""
+    incident, next_run_at = draft.incident, draft.situation.next_run_at
+    draft.note("schedule_changed", event.reason or "its next runs were worked out anew")
+    if incident.status is Status.VERIFYING:
+        draft.set(verify_by=closing.verify_by(draft.situation, draft.now))
+    if incident.proposal is not None and next_run_at is not None and next_run_at < incident.proposal.expires_at:
+        draft.set(proposal=replace(incident.proposal, expires_at=next_run_at))
+
+
 def _approval_expired(draft: Draft) -> None:
     """No answer means no."""
     reason = "nobody said yes in time: the rerun is not made"
     draft.set(status=Status.OPEN, proposal=None, reason=reason)
     draft.note("expired", reason)
-    draft.reply(ReplyKind.DECISION, decision="approval", state="expired")
     asking.ask_owner(draft, reason)
 
 
@@ -293,6 +277,10 @@ def _answered(draft: Draft, event: SchedulerAnswered) -> None:
             draft.note("stale_answer", f"an answer to {event.key}, which nothing waits for")
     elif event.action is Action.STOP:
         draft.note("stop_answered", f"{event.answer} {event.message}".strip(), key=event.key)
+        if incident.rerun is not None and event.key == reruns.stop_key(incident.rerun) and event.answer not in GOES_ON:
+            reruns.tell(
+                draft, incident.rerun, "not stopped", reason=event.message or "its scheduler did not confirm it"
+            )
     else:
         holding.answered(draft, event)
 
@@ -308,7 +296,7 @@ def _may_decide(draft: Draft, event: PersonEvent) -> bool:
                 words.watching(draft, event)
                 return False
             case RerunWanted():
-                words.outsider_rerun(draft, event)
+                rerun_words.outsider_rerun(draft, event)
                 return False
     if standing is Standing.UNSURE:
         draft.tell(ToldKind.UNSURE, "who belongs to the owning team could not be read lately")
@@ -334,13 +322,16 @@ def _finished(draft: Draft, before: Incident | None) -> Decision:
     """Work out the next ask, raise the version, and hold the decision against the table of edges."""
     decision = draft.decision()
     after = decision.incident
+    if not decision.notes:
+        reason = decision.told.reason if decision.told else "it changes nothing"
+        decision = replace(decision, notes=(Note(kind="no_change", reason=reason),))
     if after is None:
         return decision
     if after.status in UNRESOLVED:
         after = replace(after, chase=replace(after.chase, next=next_ask(after, draft.situation, draft.now)))
     elif after.chase.next is not None:
         after = replace(after, chase=replace(after.chase, next=None))
-    if after == before:
+    if after == before and not decision.effects:
         return replace(decision, incident=before)
     came_from = before.status if before else None
     if after.status != came_from and after.status not in EDGES[came_from]:

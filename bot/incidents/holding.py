@@ -1,8 +1,9 @@
 """Pause, retire, leave, and taking them back: recorded when said, in force when the scheduler confirms, over at their end."""
 
 from dataclasses import replace
+from datetime import datetime
 
-from bot.incidents import asking, closing, reruns
+from bot.incidents import asking, closing, opening, reruns
 from bot.incidents.draft import Draft
 from bot.incidents.effects import AskScheduler, ReplyKind, ToldKind
 from bot.incidents.events import (
@@ -20,6 +21,7 @@ from bot.incidents.events import (
 from bot.incidents.keys import Action, Capability, Trigger
 from bot.incidents.model import (
     AtEnd,
+    Chase,
     DecisionKind,
     Outcome,
     Owed,
@@ -29,6 +31,7 @@ from bot.incidents.model import (
 )
 from bot.incidents.people import By
 
+BY_HAND = "its schedule is still stopped: its scheduler must be told by hand, for it cannot be asked to resume it"
 HELD = {DecisionKind.PAUSED: Status.PAUSED, DecisionKind.RETIRED: Status.RETIRED, DecisionKind.LEFT: Status.LEFT}
 
 
@@ -37,8 +40,10 @@ def pause(draft: Draft, event: PauseWanted) -> None:
     if event.until <= draft.now:
         draft.tell(ToldKind.INVALID, "choose an instant that is still to come", about="until")
         return
-    if draft.incident.status is Status.PAUSED and draft.incident.decision is not None:
-        draft.set(decision=replace(draft.incident.decision, until=event.until, at_end=event.at_end))
+    before = draft.incident.decision
+    waits = before is not None and before.pending and before.kind is DecisionKind.PAUSED
+    if before is not None and (waits or draft.incident.status is Status.PAUSED):
+        draft.set(decision=replace(before, until=event.until, at_end=event.at_end))
         draft.note("pause_changed", event.reason or "another end", by=event.by, until=event.until)
         _tell(draft, "changed")
         draft.tell(ToldKind.DONE, "changed", until=event.until)
@@ -58,6 +63,8 @@ def retire(draft: Draft, event: RetireWanted) -> None:
 def leave(draft: Draft, event: LeaveWanted) -> None:
     """Known and left as it is until an instant, at most the policy's limit away; nothing is asked of the scheduler."""
     limit = draft.now + draft.situation.policy.limits.leave
+    if _refuses_while_pending(draft):
+        return
     if event.until <= draft.now or event.until > limit:
         days = draft.situation.policy.limits.leave.days
         draft.tell(ToldKind.INVALID, f"choose an instant that is to come, at most {days} days away", about="until")
@@ -83,53 +90,58 @@ def answered(draft: Draft, event: SchedulerAnswered) -> None:
         return
     if event.action is Action.RESUME:
         _resume_answered(draft, decision, event)
+    elif decision.in_force_at is not None:
+        draft.note("answered", "it was in force already", key=event.key)
     elif event.answer in (AnswerKind.TAKEN, AnswerKind.STARTED):
-        if draft.incident.status.unresolved and decision.in_force_at is None:
-            _hold(draft, replace(decision, in_force_at=draft.now))
-        else:
-            draft.note("answered", "it was in force already", key=event.key)
+        _hold(draft, replace(decision, in_force_at=draft.now, refused=None))
     else:
         _not_in_force(draft, decision, event)
 
 
 def ended(draft: Draft) -> None:
-    """`until` has come: a pause is resumed or its owner asked; what was left is settled if it was good since."""
+    """`until` has come: a pause is resumed or its owner asked; what only was silent is settled if it was good since."""
     incident, situation = draft.incident, draft.situation
     decision = incident.decision
     if decision is None:
         return
-    if situation.unresolved is not None:
+    over = f"the time for which it was {decision.kind} is over"
+    by_itself = decision.holds_schedule and decision.at_end is AtEnd.RESUME
+    if by_itself and Capability.RESUME in situation.can:
+        _resume(draft, decision, None)
+    elif situation.unresolved is not None:
         draft.note("ended", f"it goes on in record {situation.unresolved}")
         closing.resolve(draft, Outcome.NOT_NEEDED)
-        return
-    if incident.status is Status.PAUSED and decision.at_end is AtEnd.RESUME and not decision.silences_only:
-        _resume(draft, None)
+    elif decision.holds_schedule:
+        _ask_again(draft, f"{over}: shall it be resumed?" if not by_itself else f"{over}; {BY_HAND}")
     elif situation.last_good_at is not None and situation.last_good_at > decision.by.at:
         closing.resolve(draft, Outcome.RECOVERED_ALONE)
     else:
-        _ask_again(draft, f"the time for which it was {decision.kind} is over")
+        _ask_again(draft, over)
 
 
 def undo(draft: Draft, event: UndoWanted) -> None:
-    """Take a settled word back, unless the job has another unresolved occurrence."""
+    """Take a settled word back, unless the job has another unresolved occurrence; a schedule that we hold is resumed."""
     incident, situation = draft.incident, draft.situation
-    if situation.unresolved is not None:
+    decision = incident.decision
+    holds = decision is not None and decision.holds_schedule
+    if situation.unresolved is not None and not (holds and Capability.RESUME in situation.can):
         draft.tell(ToldKind.SETTLED, "another occurrence of the job is unresolved", record=situation.unresolved)
         return
-    decision = incident.decision
-    draft.note("undone", event.reason or f"{incident.status} was taken back", by=event.by)
-    draft.reply(ReplyKind.DECISION, decision=incident.status, by=event.by, state="undone", reason=event.reason)
-    if decision is not None and incident.status in (Status.PAUSED, Status.RETIRED) and not decision.silences_only:
-        _resume(draft, event.by)
+    word = decision.kind if decision is not None and holds else incident.status
+    draft.note("undone", event.reason or f"{word} was taken back", by=event.by)
+    draft.reply(ReplyKind.DECISION, decision=word, by=event.by, state="undone", reason=event.reason)
+    if decision is not None and holds and Capability.RESUME in situation.can:
+        _resume(draft, decision, event.by)
         draft.tell(ToldKind.DONE, "asked its scheduler to resume it")
         return
-    _reopen(draft, f"{event.by.person} reopened it")
+    if not incident.status.unresolved:
+        _reopen(draft, f"{event.by.person} reopened it")
     asking.acknowledge(draft, event.by)
-    draft.tell(ToldKind.DONE, "open again, and yours")
+    draft.tell(ToldKind.DONE, f"open again, and yours; {BY_HAND}" if holds else "open again, and yours")
 
 
 def failed_while_held(draft: Draft, event: RunFailed | RunLate) -> None:
-    """A failure while paused or left is noted; nobody is asked."""
+    """A failure while paused, silenced or left is noted; nobody is asked."""
     draft.set(noted=draft.incident.noted + 1, failure=event.failure)
     draft.note("noted", f"failed while {draft.incident.status}", cause=event.failure.cause, run=event.run.run_id)
 
@@ -138,15 +150,17 @@ def ran_while_held(draft: Draft, event: RunStarted | RunSucceeded) -> None:
     """A scheduled run while paused: somebody resumed it by hand, and that counts."""
     decision = draft.incident.decision
     draft.note("ran", f"a run while {draft.incident.status}", run=event.run.run_id)
-    nominal_time = event.run.nominal_time
-    scheduled = event.run.trigger is Trigger.SCHEDULE and nominal_time is not None
-    if decision is None or decision.in_force_at is None or decision.silences_only or not scheduled:
+    if isinstance(event, RunSucceeded):
+        owed = tuple(one for one in draft.incident.owed if not closing.pays(event, one, draft.incident))
+        draft.set(owed=owed)
+    since, nominal_time = decision.in_force_at if decision else None, event.run.nominal_time
+    scheduled = event.run.trigger is Trigger.SCHEDULE and event.rerun_key is None
+    if decision is None or not decision.holds_schedule or since is None or nominal_time is None or not scheduled:
         return
-    if draft.incident.status is not Status.PAUSED or nominal_time is None or nominal_time <= decision.in_force_at:
+    if draft.incident.status is not Status.PAUSED or nominal_time <= since or draft.situation.unresolved is not None:
         return
-    if draft.situation.unresolved is not None:
-        return
-    _verify(draft, "its schedule was resumed by hand")
+    _verify(draft, "its schedule was resumed by hand", since=since)
+    draft.set(decision=replace(decision, resumed_at=draft.now))
     draft.reply(ReplyKind.RESUMED, by=None, by_hand=True, verify_by=draft.incident.verify_by)
     if isinstance(event, RunSucceeded):
         closing.succeeded(draft, event)
@@ -154,6 +168,8 @@ def ran_while_held(draft: Draft, event: RunStarted | RunSucceeded) -> None:
 
 def _record(draft: Draft, decision: OwnerDecision, action: Action, needs: Capability) -> None:
     """Write the decision down and ask the scheduler; what it cannot do only silences, and says so."""
+    if _refuses_while_pending(draft):
+        return
     _begin(draft, decision)
     if needs not in draft.situation.can:
         _hold(draft, replace(decision, in_force_at=draft.now, silences_only=True))
@@ -164,6 +180,16 @@ def _record(draft: Draft, decision: OwnerDecision, action: Action, needs: Capabi
     draft.add(AskScheduler(action=action, key=key, by=decision.by, reason=decision.reason))
     _tell(draft, "recorded")
     draft.tell(ToldKind.DONE, "recorded; in force when its scheduler confirms")
+
+
+def _refuses_while_pending(draft: Draft) -> bool:
+    """One request at a time: what the scheduler has not answered yet may still come into force."""
+    decision = draft.incident.decision
+    if decision is None or not decision.pending:
+        return False
+    reason = f"{decision.by.person} decided that it is {decision.kind}, and its scheduler has not answered yet"
+    draft.tell(ToldKind.OTHER_STATE, reason, status=draft.incident.status)
+    return True
 
 
 def _begin(draft: Draft, decision: OwnerDecision) -> None:
@@ -179,7 +205,10 @@ def _hold(draft: Draft, decision: OwnerDecision) -> None:
         status=HELD[decision.kind],
         decision=decision,
         closed_at=draft.now,
+        closed_by_run=None,
+        outcome=None,
         proposal=None,
+        by_hand=None,
         verify_by=None,
         noted=0,
         reason=decision.reason,
@@ -191,20 +220,25 @@ def _hold(draft: Draft, decision: OwnerDecision) -> None:
 def _not_in_force(draft: Draft, decision: OwnerDecision, event: SchedulerAnswered) -> None:
     """Refused, or nobody can tell: who decided is told, and the chase goes on."""
     message = event.message or "its scheduler did not confirm it"
-    draft.set(decision=replace(decision, refused=message), acknowledgement=None)
+    draft.set(decision=replace(decision, refused=message))
     draft.note("not_in_force", message, by=decision.by)
     _tell(draft, "refused", message=message)
+    if not draft.incident.status.unresolved:
+        return
+    draft.set(acknowledgement=None)
     asking.ask_owner(draft, f"{decision.kind} is not in force: {message}", also=(decision.by.person,))
 
 
-def _resume(draft: Draft, by: By | None) -> None:
-    """Ask the scheduler to resume what we paused, and wait for the next good run."""
+def _resume(draft: Draft, decision: OwnerDecision, by: By | None) -> None:
+    """Ask the scheduler to resume what we paused, and wait for the next good run, unless the job's trouble is elsewhere."""
     key = f"{draft.incident.job}@{draft.incident.opened_at:%Y%m%dT%H%M%S%fZ}:resume:{draft.incident.version + 1}"
     draft.add(AskScheduler(action=Action.RESUME, key=key, by=by, reason="the pause is over"))
-    decision = draft.incident.decision
-    _verify(draft, "resumed: waits for a good run")
-    if decision is not None:
-        draft.set(decision=replace(decision, key=key))
+    draft.set(decision=replace(decision, key=key, resumed_at=draft.now))
+    if draft.situation.unresolved is not None:
+        draft.note("ended", f"it goes on in record {draft.situation.unresolved}", by=by)
+        closing.resolve(draft, Outcome.NOT_NEEDED, by=by)
+        return
+    _verify(draft, "resumed: waits for a good run", since=draft.now)
     if by is not None:
         asking.acknowledge(draft, by)
     draft.reply(ReplyKind.RESUMED, by=by, verify_by=draft.incident.verify_by)
@@ -215,23 +249,29 @@ def _resume_answered(draft: Draft, decision: OwnerDecision, event: SchedulerAnsw
         draft.note("resumed", "its scheduler resumed it", key=event.key)
         return
     message = event.message or "its scheduler did not confirm it"
+    draft.set(decision=replace(decision, resumed_at=None))
     draft.note("not_resumed", message, key=event.key)
-    draft.reply(ReplyKind.RESUMED, by=decision.by, refused=True, message=message)
-    if draft.incident.status.unresolved:
-        draft.set(status=Status.OPEN, verify_by=None, acknowledgement=None, reason=f"not resumed: {message}")
+    unresolved = draft.incident.status.unresolved
+    who = () if unresolved else (asking.mention_of(decision.by.person),)
+    draft.reply(ReplyKind.RESUMED, mention=who, by=decision.by, refused=True, message=message)
+    if draft.incident.status is Status.VERIFYING:
+        draft.set(status=Status.OPEN, verify_by=None)
+    if unresolved:
+        draft.set(acknowledgement=None, reason=f"not resumed: {message}")
         asking.ask_owner(draft, f"it could not be resumed: {message}", also=(decision.by.person,))
 
 
-def _verify(draft: Draft, reason: str) -> None:
+def _verify(draft: Draft, reason: str, *, since: datetime) -> None:
     """Unresolved again, waiting for the next good run; what was owed at the decision is paid by it (the owner's word)."""
     owed = tuple(replace(one, plan=OwedPlan.NEXT_RUN) for one in draft.incident.owed)
     draft.set(
         status=Status.VERIFYING,
         owed=owed,
-        verify_after=draft.now,
+        verify_after=since,
         verify_by=closing.verify_by(draft.situation, draft.now),
         closed_at=None,
         acknowledgement=None,
+        unconfirmed=False,
         reason=reason,
     )
     draft.note("verifying", reason)
@@ -243,22 +283,25 @@ def _ask_again(draft: Draft, reason: str) -> None:
 
 
 def _reopen(draft: Draft, reason: str) -> None:
-    """Open again with what is owed; what a good run has paid since is confirmed by the next one."""
+    """Open again with what is owed, or what a word took away; what a good run has paid is confirmed by the next one."""
     incident, situation = draft.incident, draft.situation
-    owed = incident.owed
-    if not owed:
+    known = {one.nominal_time: one for one in (*incident.waived, *incident.owed)}
+    owed = tuple(one for time, one in known.items() if time is None or time not in situation.paid)
+    if not owed and incident.failure.cause != opening.RETIRED_RAN:
         failure = incident.failure
         time = failure.run.nominal_time
         plan = OwedPlan.NEXT_RUN if time in situation.paid or time is None else OwedPlan.SAME_RUN
         owed = (Owed(nominal_time=time, since=failure.at, failure=failure, plan=plan),)
     draft.set(
         status=Status.OPEN,
-        owed=owed,
+        owed=opening.ordered(owed),
+        waived=(),
         outcome=None,
         fix=None if incident.outcome is Outcome.FIXED else incident.fix,
         closed_at=None,
         closed_by_run=None,
         acknowledgement=None,
+        chase=Chase(count=incident.chase.count, asked_before=incident.chase.asked_before),
         verify_after=draft.now,
         reason=reason,
     )

@@ -75,6 +75,8 @@ def _cause_refuses(owed: Owed, situation: Situation) -> str | None:
     failure = owed.failure
     if failure.cause == UNKNOWN:
         return "the cause is unknown"
+    if failure.late:
+        return "a late run is never rerun by itself: it may still live"
     never = markable(failure.cause, never_safe=failure.never_safe)
     if never:
         return never
@@ -106,6 +108,8 @@ def _held_refuses(incident: Incident | None) -> str | None:
 
 
 def _history_refuses(owed: Owed, situation: Situation, incident: Incident | None) -> str | None:
+    if situation.retired:
+        return "the job is retired"
     if owed.failure.run.trigger in (Trigger.BACKFILL, Trigger.MANUAL):
         return f"a {owed.failure.run.trigger} run is never rerun automatically"
     used = dict(incident.licensed).get(owed.nominal_time) if incident is not None else None

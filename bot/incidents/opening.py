@@ -8,6 +8,7 @@ from bot.incidents.draft import Draft
 from bot.incidents.effects import OpenThread, ReplyKind
 from bot.incidents.events import RunFailed, RunLate, RunStarted
 from bot.incidents.keys import Trigger
+from bot.incidents.lateness import NOT_STARTED
 from bot.incidents.licence import Licence, verdict
 from bot.incidents.model import (
     Failure,
@@ -57,6 +58,8 @@ def join(draft: Draft, event: RunFailed | RunLate) -> None:
         return
     mine = reruns.settle(draft, event) if isinstance(event, RunFailed) else False
     overtaken = _overtaken(event, situation)
+    if mine and event.run.nominal_time not in {owed.nominal_time for owed in incident.owed}:
+        overtaken = "what it was for is no longer owed"
     if overtaken:
         draft.note("superseded", overtaken)
         if mine and incident.status is Status.RERUNNING:
@@ -100,7 +103,7 @@ def _overtaken(event: RunFailed | RunLate, situation: Situation) -> str | None:
     time = event.run.nominal_time
     if time is not None and time in situation.paid:
         return "that nominal time has a good run already"
-    if event.failure.cause == planning.NOT_STARTED and time in situation.live:
+    if event.failure.cause == NOT_STARTED and time in situation.live:
         return "it has started meanwhile"
     if plan_of(situation.policy, time) is not OwedPlan.ANY_LATER_RUN:
         return None
@@ -158,7 +161,7 @@ def _owed(failure: Failure, at: datetime, situation: Situation) -> tuple[Owed, .
     nominal_time = failure.run.nominal_time
     earlier = tuple(owed for owed in situation.unpaid if owed.nominal_time != nominal_time)
     now_owed = Owed(nominal_time=nominal_time, since=at, failure=failure, plan=plan_of(situation.policy, nominal_time))
-    return _ordered((*earlier, now_owed))
+    return ordered((*earlier, now_owed))
 
 
 def _returned(previous: Incident, situation: Situation, now: datetime) -> Returned:
@@ -208,7 +211,7 @@ def _add_failure(draft: Draft, failure: Failure, at: datetime) -> None:
     others = tuple(owed for owed in incident.owed if owed.nominal_time != nominal_time)
     fingerprints = tuple(dict.fromkeys((*incident.fingerprints, failure.fingerprint)))[:KEEP_FINGERPRINTS]
     draft.set(
-        owed=_ordered((*others, now_owed)),
+        owed=ordered((*others, now_owed)),
         failure=failure,
         count=incident.count + 1,
         fingerprints=fingerprints,
@@ -217,7 +220,7 @@ def _add_failure(draft: Draft, failure: Failure, at: datetime) -> None:
     )
 
 
-def _ordered(owed: tuple[Owed, ...]) -> tuple[Owed, ...]:
+def ordered(owed: tuple[Owed, ...]) -> tuple[Owed, ...]:
     """Oldest first; a run without nominal time is ordered by when it failed."""
     return tuple(sorted(owed, key=lambda one: one.nominal_time or one.since))
 

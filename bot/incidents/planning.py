@@ -9,11 +9,10 @@ from bot.incidents import asking, reruns
 from bot.incidents.draft import Draft
 from bot.incidents.effects import AskScheduler, ReplyKind, Reserve
 from bot.incidents.keys import Action, Cost
+from bot.incidents.lateness import NOT_STARTED
 from bot.incidents.licence import Licence, verdict
 from bot.incidents.model import Incident, Owed, OwedPlan, Proposal, ProposalReason, Rerun, RerunPhase, Status
 from bot.incidents.people import By
-
-NOT_STARTED = "late.not_started"
 
 
 def consider(draft: Draft, reason: str = "") -> None:

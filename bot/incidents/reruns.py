@@ -122,6 +122,11 @@ def _tries_again(event: Event) -> bool:
     return isinstance(event, RunFailed) and event.will_retry
 
 
+def stop_key(rerun: Rerun) -> str:
+    """The idempotency key of the request to stop our rerun."""
+    return f"{rerun.key}:stop"
+
+
 def ours(incident: Incident, event: RunStarted | RunEnded) -> bool:
     """Whether the run is the incident's own rerun: by our key, or, where the source does not echo it, by its trigger."""
     rerun = incident.rerun

@@ -42,7 +42,8 @@ class Situation:
     there. `estimate` is in the unit of `allowance` (None: no good run, or no conversion). `reruns` counts reruns so far by
     nominal time, whoever asked (one that is only planned is not counted);
     `live` are the nominal times with a living run, `paid` those with a good run; `latest_started` the newest nominal time
-    that has a run, `last_good_time` the newest that has a good one. `failures_in_a_row` includes the event's failure; `unpaid` are the failed times of that row.
+    that has a run, `last_good_time` the newest that has a good one.
+    `failures_in_a_row` includes the event's failure; `unpaid` are the failed times of that row.
     `previous` is the settled occurrence with the event's fingerprint within the reopen window, `times` its count in it;
     `linked` the newest settled record of the job. `unresolved` is the record of another unresolved occurrence of the job.
     `retired`: the job was retired in force. `suspended`: causes whose mark three failing reruns in a row have suspended.

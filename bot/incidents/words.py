@@ -4,43 +4,38 @@ Who may say it is checked in `decide` before anything here runs.
 """
 
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from bot.incidents import asking, closing, licence, reruns
+from bot.incidents import asking, closing, licence, opening, planning, rerun_words, reruns
 from bot.incidents.draft import Draft
-from bot.incidents.effects import AskScheduler, MarkCause, ReplyKind, ToldKind
+from bot.incidents.effects import MarkCause, ReplyKind, ToldKind
 from bot.incidents.events import (
     Acknowledged,
-    Approved,
     CauseCorrected,
     CauseMarked,
-    Declined,
     FixDeclared,
     NotFixed,
     NotNeeded,
     OwedChoice,
     Released,
-    RerunWanted,
-    StartWanted,
-    StopRerunWanted,
     WaitWanted,
 )
-from bot.incidents.keys import Action, Capability
 from bot.incidents.model import (
     Acknowledgement,
     Fix,
     Outcome,
     Owed,
     OwedPlan,
-    ProposalReason,
-    RerunPhase,
     Status,
 )
+from bot.incidents.people import Standing
 
 
 def acknowledged(draft: Draft, event: Acknowledged) -> None:
     """The first word wins; the holder may change how long it lasts."""
     held = draft.incident.acknowledgement
+    if _absurd(draft, event):
+        return
     if held is not None and held.by.person.id != event.by.person.id:
         draft.tell(ToldKind.TAKEN, "somebody has it already", by=held.by.person, until=held.until)
         draft.note("also_acknowledged", f"{event.by.person} came second", by=event.by)
@@ -50,7 +45,8 @@ def acknowledged(draft: Draft, event: Acknowledged) -> None:
     if held is not None and event.lasts is None:
         draft.tell(ToldKind.TAKEN, "you have it already", by=held.by.person, until=held.until)
         return
-    _hold(draft, Acknowledgement(by=event.by if first or held is None else held.by, until=until))
+    noted_at = held.noted_at if held else None
+    _hold(draft, Acknowledgement(by=held.by if held else event.by, until=until, noted_at=noted_at))
     draft.note("acknowledged", "taken" if first else "held for another time", by=event.by, until=until)
     draft.reply(ReplyKind.ACKNOWLEDGED, by=event.by, until=until, changed=not first)
     draft.tell(ToldKind.DONE, "it is yours", until=until)
@@ -58,12 +54,23 @@ def acknowledged(draft: Draft, event: Acknowledged) -> None:
 
 def taken_over(draft: Draft, event: Acknowledged) -> None:
     """Another of the team takes it from its holder."""
+    if _absurd(draft, event):
+        return
     until = draft.now + (event.lasts or draft.situation.policy.chase.acknowledgement)
     before = draft.incident.acknowledgement
     _hold(draft, Acknowledgement(by=event.by, until=until))
     draft.note("taken_over", f"from {before.by.person}" if before else "taken", by=event.by, until=until)
     draft.reply(ReplyKind.ACKNOWLEDGED, by=event.by, until=until, taken_from=before.by.person if before else None)
     draft.tell(ToldKind.DONE, "it is yours", until=until)
+
+
+def _absurd(draft: Draft, event: Acknowledged) -> bool:
+    """An acknowledgement lasts some time, but not for ever."""
+    longest = draft.situation.policy.limits.leave
+    if event.lasts is None or timedelta() < event.lasts <= longest:
+        return False
+    draft.tell(ToldKind.INVALID, f"choose a time of at most {longest.days} days", about="lasts")
+    return True
 
 
 def watching(draft: Draft, event: Acknowledged) -> None:
@@ -89,96 +96,6 @@ def released(draft: Draft, event: Released) -> None:
     draft.tell(ToldKind.DONE, "released")
 
 
-def rerun(draft: Draft, event: RerunWanted) -> None:
-    """An owner's own rerun needs no approval; where the cause is unknown it needs their confirmation."""
-    wanted = _chosen(draft, event)
-    refusal = _cannot_rerun(draft, wanted)
-    if refusal:
-        draft.tell(ToldKind.CANNOT, refusal)
-        return
-    if not event.confirmed and any(owed.failure.cause == licence.UNKNOWN for owed in wanted):
-        draft.tell(ToldKind.CONFIRM_UNKNOWN, "the cause is unknown", estimate=draft.situation.estimate)
-        return
-    reruns.withdraw(draft, f"{event.by.person} asked for a rerun")
-    asking.acknowledge(draft, event.by)
-    reruns.request(draft, owed=wanted, by=event.by, reason=event.reason or f"{event.by.person} asked for it")
-    draft.tell(ToldKind.DONE, "the rerun is on its way")
-
-
-def outsider_rerun(draft: Draft, event: RerunWanted) -> None:
-    """Somebody who may not decide asks for a rerun: it becomes a proposal for the owner."""
-    wanted = _chosen(draft, event)
-    refusal = _cannot_rerun(draft, wanted)
-    if refusal or draft.incident.status is not Status.OPEN:
-        draft.tell(
-            ToldKind.CANNOT, refusal or "this occurrence does not wait for a rerun", status=draft.incident.status
-        )
-        return
-    reruns.propose(draft, ProposalReason.ASKED_BY_OUTSIDER, f"{event.by.person} asks for a rerun", by=event.by)
-    draft.tell(ToldKind.NOT_YOURS, "proposed to the owning team", noted=True)
-
-
-def stop_rerun(draft: Draft, event: StopRerunWanted) -> None:
-    """Only a rerun of ours can be stopped; one that was not requested yet is simply taken back."""
-    rerun = draft.incident.rerun
-    if rerun is None:
-        draft.tell(ToldKind.OTHER_STATE, "no rerun of ours is under way", status=draft.incident.status)
-        return
-    asking.acknowledge(draft, event.by)
-    if rerun.phase in (RerunPhase.BACKING_OFF, RerunPhase.HELD):
-        reruns.withdraw(draft, f"{event.by.person} stopped it before it was requested")
-        reruns.tell_ended(draft, rerun, "cancelled", reason=f"{event.by.person} stopped it")
-        draft.tell(ToldKind.DONE, "the rerun was taken back before it was requested")
-        return
-    if Capability.STOP not in draft.situation.can:
-        draft.tell(ToldKind.CANNOT, "its scheduler cannot be asked to stop a run")
-        return
-    draft.add(
-        AskScheduler(
-            action=Action.STOP,
-            key=f"{rerun.key}:stop",
-            run=rerun.run,
-            nominal_times=rerun.waiting,
-            by=event.by,
-            reason=f"{event.by.person} stopped it",
-        )
-    )
-    draft.note("stop_requested", "asked its scheduler to stop our rerun", by=event.by)
-    draft.tell(ToldKind.DONE, "asked its scheduler to stop the rerun")
-
-
-def approved(draft: Draft, event: Approved) -> None:
-    """Yes to the proposal that waits; any other is stale."""
-    proposal = draft.incident.proposal
-    if proposal is None or proposal.number != event.proposal:
-        draft.tell(ToldKind.EXPIRED, "that proposal is no longer open", status=draft.incident.status)
-        draft.note("stale_approval", "the proposal it answers is no longer open", by=event.by)
-        return
-    owed = tuple(one for one in draft.incident.owed if one.nominal_time in proposal.nominal_times)
-    refusal = _cannot_rerun(draft, owed)
-    if refusal:
-        draft.tell(ToldKind.CANNOT, refusal)
-        return
-    asking.acknowledge(draft, event.by)
-    draft.note("approved", "an owner said yes", by=event.by, number=proposal.number)
-    reruns.request(draft, owed=owed, by=event.by, reason=f"{event.by.person} approved it")
-    draft.tell(ToldKind.DONE, "approved: the rerun is on its way")
-
-
-def declined(draft: Draft, event: Declined) -> None:
-    """No: back to the owner with the ladder from the start, held by who said it."""
-    proposal = draft.incident.proposal
-    if proposal is None or proposal.number != event.proposal:
-        draft.tell(ToldKind.EXPIRED, "that proposal is no longer open", status=draft.incident.status)
-        return
-    asking.acknowledge(draft, event.by)
-    draft.set(status=Status.OPEN, proposal=None, reason=f"{event.by.person} declined the rerun")
-    draft.set(chase=replace(draft.incident.chase, step=0, asked_at=draft.now))
-    draft.note("declined", "an owner said no", by=event.by, number=proposal.number)
-    draft.reply(ReplyKind.DECISION, decision="declined", by=event.by, state="recorded")
-    draft.tell(ToldKind.DONE, "declined")
-
-
 def fixed(draft: Draft, event: FixDeclared) -> None:
     """Fixed completes nothing: what is owed is rerun, awaited or waived as chosen, and a good run confirms it."""
     incident = draft.incident
@@ -187,13 +104,13 @@ def fixed(draft: Draft, event: FixDeclared) -> None:
     waived = tuple(one for one in incident.owed if choices.get(one.nominal_time) is OwedChoice.NOT_NEEDED)
     kept = tuple(_planned(one, choices) for one in incident.owed if one not in waived)
     now_wanted = tuple(one for one in kept if choices.get(one.nominal_time) is OwedChoice.RERUN_NOW)
-    refusal = _cannot_rerun(draft, now_wanted) if now_wanted else None
-    if refusal:
-        kept = tuple(replace(one, plan=OwedPlan.NEXT_RUN) if one in now_wanted else one for one in kept)
-        now_wanted = ()
+    refusal = rerun_words.cannot_rerun(draft, now_wanted) if now_wanted else None
+    now_wanted = () if refusal else planning.worth_rerunning(now_wanted)
     reruns.withdraw(draft, f"{event.by.person} says that it is fixed")
     asking.acknowledge(draft, event.by)
-    draft.set(fix=fix, owed=kept, verify_after=draft.now, unconfirmed=False)
+    draft.set(
+        fix=fix, owed=kept, waived=(*incident.waived, *waived), by_hand=None, verify_after=draft.now, unconfirmed=False
+    )
     draft.note("fixed", event.what or "said to be fixed", by=event.by, cause=event.cause, link=event.link)
     by = closing.verify_by(draft.situation, draft.now)
     draft.reply(
@@ -207,17 +124,28 @@ def fixed(draft: Draft, event: FixDeclared) -> None:
         not_needed=tuple(one.nominal_time for one in waived),
         rerun_now=tuple(one.nominal_time for one in now_wanted),
     )
-    draft.tell(ToldKind.DONE, refusal or "recorded: a good run will confirm it")
-    if now_wanted:
-        reruns.request(draft, owed=now_wanted, by=event.by, reason="to confirm the fix")
-    elif not _running(draft):
+    draft.tell(ToldKind.DONE, f"recorded, but not rerun: {refusal}" if refusal else "recorded: a good run confirms it")
+    if incident.failure.cause == opening.RETIRED_RAN and not kept:
+        closing.resolve(draft, Outcome.FIXED, by=event.by)
+    elif now_wanted:
+        planning.request(draft, owed=now_wanted, by=event.by, reason="to confirm the fix")
+    elif not rerun_words.running(draft):
         draft.set(status=Status.VERIFYING, verify_by=by, reason="waits for a good run to confirm the fix")
 
 
 def not_fixed(draft: Draft, event: NotFixed) -> None:
     """The owner takes "fixed" back: it is open again, and theirs."""
     asking.acknowledge(draft, event.by)
-    draft.set(status=Status.OPEN, verify_by=None, unconfirmed=False, reason=f"{event.by.person}: not fixed")
+    policy = draft.situation.policy
+    owed = tuple(replace(one, plan=opening.plan_of(policy, one.nominal_time)) for one in draft.incident.owed)
+    draft.set(
+        status=Status.OPEN,
+        owed=owed,
+        fix=None,
+        verify_by=None,
+        unconfirmed=False,
+        reason=f"{event.by.person}: not fixed",
+    )
     draft.note("not_fixed", "taken back", by=event.by)
     draft.reply(ReplyKind.DECISION, decision="fixed", by=event.by, state="undone")
     draft.tell(ToldKind.DONE, "open again")
@@ -227,17 +155,20 @@ def not_needed(draft: Draft, event: NotNeeded) -> None:
     """A person's word takes owed times away; with nothing left and no fix to confirm, it is settled."""
     incident = draft.incident
     times = set(event.nominal_times) if event.nominal_times else {one.nominal_time for one in incident.owed}
-    waived = tuple(one.nominal_time for one in incident.owed if one.nominal_time in times)
+    given_up = tuple(one for one in incident.owed if one.nominal_time in times)
+    waived = tuple(one.nominal_time for one in given_up)
     left = tuple(one for one in incident.owed if one.nominal_time not in times)
-    if not waived and incident.owed:
+    if not waived and (incident.owed or incident.status is Status.VERIFYING):
         draft.tell(ToldKind.INVALID, "none of these times is owed", about="nominal_times")
         return
     asking.acknowledge(draft, event.by)
-    draft.set(owed=left)
+    draft.set(owed=left, waived=(*incident.waived, *given_up))
     draft.note("not_needed", event.reason or "not needed", by=event.by, nominal_times=waived)
     draft.reply(ReplyKind.NOT_NEEDED, by=event.by, nominal_times=waived, reason=event.reason)
     draft.tell(ToldKind.DONE, "recorded")
-    if not left and draft.incident.status is not Status.VERIFYING:
+    if left:
+        planning.refocus(draft, f"{event.by.person} says that it is not needed")
+    elif draft.incident.status is not Status.VERIFYING:
         closing.resolve(draft, Outcome.NOT_NEEDED, by=event.by)
 
 
@@ -246,8 +177,8 @@ def wait(draft: Draft, event: WaitWanted) -> None:
     if not draft.incident.failure.late:
         draft.tell(ToldKind.OTHER_STATE, "no run of it is late", status=draft.incident.status)
         return
-    if event.until <= draft.now:
-        draft.tell(ToldKind.INVALID, "choose an instant that is still to come", about="until")
+    if not draft.now < event.until <= draft.now + draft.situation.policy.limits.leave:
+        draft.tell(ToldKind.INVALID, "choose an instant that is still to come, and not too far away", about="until")
         return
     _hold(draft, Acknowledgement(by=event.by, until=event.until))
     draft.note("waiting", "the owner waits for the late run", by=event.by, until=event.until)
@@ -255,26 +186,11 @@ def wait(draft: Draft, event: WaitWanted) -> None:
     draft.tell(ToldKind.DONE, "nobody is asked until then", until=event.until)
 
 
-def start(draft: Draft, event: StartWanted) -> None:
-    """Start a run that did not start; one that lives is left alone."""
-    incident, situation = draft.incident, draft.situation
-    owed = next((one for one in incident.owed if one.failure.cause == "late.not_started"), None)
-    if owed is None or owed.nominal_time in situation.live:
-        draft.tell(ToldKind.CANNOT, "no run of it is waiting to be started")
-        return
-    if Capability.START not in situation.can:
-        draft.tell(ToldKind.CANNOT, "its scheduler cannot be asked to start a run")
-        return
-    if _running(draft):
-        draft.tell(ToldKind.CANNOT, "a run that we asked for is under way")
-        return
-    asking.acknowledge(draft, event.by)
-    reruns.request(draft, owed=(owed,), by=event.by, reason=f"{event.by.person} started it", action=Action.START)
-    draft.tell(ToldKind.DONE, "asked its scheduler to start it")
-
-
 def correct_cause(draft: Draft, event: CauseCorrected) -> None:
     """The owner names the true cause; it changes no licence by itself."""
+    if not event.cause.strip():
+        draft.tell(ToldKind.INVALID, "name the cause", about="cause")
+        return
     draft.set(corrected_cause=event.cause)
     if draft.incident.status.unresolved:
         asking.acknowledge(draft, event.by)
@@ -284,8 +200,14 @@ def correct_cause(draft: Draft, event: CauseCorrected) -> None:
 
 
 def mark_cause(draft: Draft, event: CauseMarked) -> None:
-    """The owning team's safe mark, or its revocation; it holds from the next failure on."""
+    """The owning team's safe mark, or its revocation; it holds from the next failure on.
+
+    Only a member marks, though whoever may decide may revoke: a wrong "safe" is the worst error.
+    """
     failure = draft.incident.failure
+    if event.safe and draft.situation.directory.standing(event.by.person, draft.now) is not Standing.OWNER:
+        draft.tell(ToldKind.NOT_YOURS, "only a member of the owning team can mark a cause safe")
+        return
     if event.safe:
         never = licence.markable(event.cause, never_safe=failure.never_safe and failure.cause == event.cause)
         if never or draft.situation.policy.team is None:
@@ -298,33 +220,11 @@ def mark_cause(draft: Draft, event: CauseMarked) -> None:
 
 
 def _hold(draft: Draft, held: Acknowledgement) -> None:
-    draft.set(acknowledgement=held, first_word_at=draft.incident.first_word_at or held.by.at)
-
-
-def _chosen(draft: Draft, event: RerunWanted) -> tuple[Owed, ...]:
-    """The owed times asked for, oldest first; all of them when none is named."""
-    if not event.nominal_times:
-        return draft.incident.owed
-    return tuple(one for one in draft.incident.owed if one.nominal_time in event.nominal_times)
-
-
-def _cannot_rerun(draft: Draft, wanted: tuple[Owed, ...]) -> str | None:
-    situation = draft.situation
-    if not wanted:
-        return "nothing is owed that could be rerun"
-    if Capability.RERUN not in situation.can:
-        return "its scheduler cannot be asked for reruns"
-    if _running(draft):
-        return "a rerun of it is under way"
-    living = [one.nominal_time for one in wanted if one.nominal_time in situation.live]
-    if living:
-        return "a run of it lives"
-    return None
-
-
-def _running(draft: Draft) -> bool:
-    rerun = draft.incident.rerun
-    return rerun is not None and rerun.phase in (RerunPhase.REQUESTED, RerunPhase.RUNNING)
+    draft.set(
+        acknowledgement=held,
+        first_word_at=draft.incident.first_word_at or held.by.at,
+        chase=replace(draft.incident.chase, reason=""),
+    )
 
 
 def _planned(owed: Owed, choices: dict[datetime | None, OwedChoice]) -> Owed:

@@ -15,6 +15,7 @@ from bot.policies.specs import (
     SchedulerSpec,
     WebhookSpec,
 )
+from bot.policies.voids import void_marks
 from bot.policies.watching import PolicyFile, Reload, read_policies
 
 __all__ = [
@@ -37,5 +38,6 @@ __all__ = [
     "read_policies",
     "schema",
     "show",
+    "void_marks",
     "written_duration",
 ]

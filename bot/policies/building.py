@@ -88,7 +88,7 @@ def job_policy(
         limits=Limits(**_present(settings, "limits")),
         storm=StormPolicy(**_present(settings, "storm")),
         canary=CanaryPolicy(**_present(settings, "canary")),
-        safe_marks=tuple(_weighed(mark, team) for mark in settings.get("safe_to_retry") or ()),
+        safe_marks=tuple(weighed(mark, team) for mark in settings.get("safe_to_retry") or ()),
         downstream=tuple(settings.get("downstream") or ()),
         schedule=_schedule(_present(settings, "schedule")),
         runbook=settings.get("runbook"),
@@ -122,7 +122,7 @@ def fallback_of(shape: FallbackShape) -> Fallback:
     return Fallback(channel=shape.channel, email=shape.email)
 
 
-def _weighed(mark: SafeMark, team: Team | None) -> SafeMark:
+def weighed(mark: SafeMark, team: Team | None) -> SafeMark:
     """The mark, with why it counts for nothing if it does."""
     if team is None:
         return replace(mark, void="the job has no owning team")

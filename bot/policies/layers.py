@@ -13,7 +13,7 @@ from bot.incidents.keys import JobKey
 from bot.policies.nodes import Node
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Layer:
     """Settings that hold for the jobs that `match` (None: for all); `origin` and `node` say where they stand."""
 
@@ -33,6 +33,8 @@ class Layers:
         self._teams = dict(teams)
         self._exact: dict[str, list[tuple[int, Layer]]] = {}
         self._globs: list[tuple[int, re.Pattern[str], Layer]] = []
+        declared, jobs = tuple(declared), tuple(jobs)
+        self._everything = (*self._base, *declared, *jobs)
         for layer in declared:
             self._exact.setdefault(layer.match or "", []).append((-1, layer))
         for order, layer in enumerate(jobs):
@@ -41,6 +43,10 @@ class Layers:
                 self._globs.append((order, re.compile(translate(match)), layer))
             else:
                 self._exact.setdefault(match, []).append((order, layer))
+
+    def everything(self) -> tuple[Layer, ...]:
+        """Every layer of the file but those of teams."""
+        return self._everything
 
     def of(self, job: JobKey) -> tuple[Layer, ...]:
         """The layers that hold for `job`, lowest first."""

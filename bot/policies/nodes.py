@@ -211,8 +211,8 @@ class _Tree:
 
 
 def _resolve(text: str) -> Scalar:
-    if text.lower() in _CONSTANTS:
-        return _CONSTANTS[text.lower()]
+    if text[:1].isalpha() or text.lower() in _CONSTANTS:
+        return _CONSTANTS.get(text.lower(), text)
     if _INTEGER.fullmatch(text):
         return int(text)
     if _FLOAT.fullmatch(text) and not re.fullmatch(r"[-+]?\d+", text) and isfinite(number := float(text)):

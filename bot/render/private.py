@@ -25,10 +25,11 @@ _STATES = {
 def told(answer: Told, snapshot: Snapshot | None) -> Rendered:
     """What the person is told, seen by nobody else; `snapshot` is the occurrence as it stands now, where there is one."""
     drafted = draft("told", _values(answer, snapshot), zone=snapshot.zone if snapshot else "UTC")
-    again = answer.kind is ToldKind.CONFIRM_UNKNOWN and snapshot is not None
     row: tuple[dict[str, Any], ...] = ()
-    if snapshot is not None and again and ActionId.RERUN in (*offers.shown(snapshot), *offers.under_more(snapshot)):
-        row = buttons.row(snapshot, (ActionId.RERUN,), name="told")
+    if snapshot is not None and answer.kind is ToldKind.CONFIRM_UNKNOWN:
+        offered = (*offers.shown(snapshot), *offers.under_more(snapshot))
+        again = [action for action in (ActionId.APPROVE, ActionId.RERUN) if action in offered]
+        row = buttons.row(snapshot, again, name="told")
     return Rendered(text=drafted.text, blocks=(*drafted.blocks, *row))
 
 

@@ -22,7 +22,7 @@ FACTS: dict[ReplyKind, tuple[str, ...]] = {
     ReplyKind.ASK: ("ask", "status", "owed", "next_run_at", "rerun_phase", "reason", "broken_owner"),
     ReplyKind.HOLDER_NOTE: ("until", "next_run_at", "owed"),
     ReplyKind.APPROVAL: ("number", "reason", "estimate", "left", "expires_at", "owed", "asked_by"),
-    ReplyKind.JOINED: ("cause", "title", "message", "evidence", "count", "while_verifying", "different"),
+    ReplyKind.JOINED: ("cause", "title", "message", "evidence", "count", "while_verifying", "different", "fix"),
     ReplyKind.OWED_REMAINS: ("ran", "owed"),
     ReplyKind.RERUN: ("state", "action", "automatic", "nominal_times", "by", "at", "cause", "message", "reason"),
     ReplyKind.ACKNOWLEDGED: ("by", "until", "changed", "taken_from", "waits"),

@@ -50,6 +50,7 @@ def values_of(snapshot: Snapshot) -> dict[str, Any]:
         "whom": asked_next(snapshot),
         "waiting": tuple(one for one in snapshot.downstream if one.waits),
         "costs": incident.status.unresolved and Capability.RERUN in snapshot.can and not incident.failure.late,
+        "under_way": _under_way(incident),
         "left": snapshot.allowance.left if snapshot.allowance else None,
         "cannot": incident.status.unresolved and offers.cannot(snapshot),
     }
@@ -84,6 +85,14 @@ def asked_next(snapshot: Snapshot) -> Words:
     if ask is not None and ask.kind is AskKind.LADDER and ladder:
         return words(_ASKED[ladder[min(ask.step, len(ladder) - 1)].ask])
     return words(_ASKED[Audience.ONCALL])
+
+
+def _under_way(incident: Incident) -> bool:
+    """A run that may pay is awaited, and no ask has said since that it brought nothing in time."""
+    chase = incident.chase
+    if incident.by_hand is not None:
+        return True
+    return chase.quiet_until is not None and (chase.asked_at is None or chase.asked_at < chase.quiet_until)
 
 
 def _holder(incident: Incident) -> str:

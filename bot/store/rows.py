@@ -96,7 +96,8 @@ class EffectState(StrEnum):
 class EffectRow:
     """One row of the outbox. `conversation` is set for what goes into a thread; `content` is JSON-able and final.
 
-    `uncertain_at`: since when it may have been sent. `attempt` counts the sends begun.
+    `uncertain_at`: since when it may have been sent. `attempt` counts the sends begun. `paced`: it waited for its slot in
+    its lane, and this is the slot.
     """
 
     id: int
@@ -114,6 +115,7 @@ class EffectRow:
     attempt: int = 0
     created_at: datetime | None = None
     uncertain_at: datetime | None = None
+    paced: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +145,7 @@ class ViewRow:
     key: str
     attempt: int = 0
     uncertain_at: datetime | None = None
+    paced: bool = False
     created_at: datetime | None = None
 
 

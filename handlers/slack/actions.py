@@ -70,7 +70,7 @@ def _say(desk: Desk, interaction: Interaction, *, key: str, event: PersonEvent, 
     place = place_of(interaction)
     said = desk.taken(key=key, event=event, occurrence=occurrence, place=place)
     if said.kind is not ToldKind.DONE or place.view_id is not None:
-        desk.tell(place, desk.shown(said, occurrence=occurrence))
+        desk.tell(place, lambda: desk.shown(said, occurrence=occurrence))
 
 
 def _open(desk: Desk, interaction: Interaction, action: ActionId, snapshot: Snapshot) -> None:
@@ -78,9 +78,10 @@ def _open(desk: Desk, interaction: Interaction, action: ActionId, snapshot: Snap
     place = place_of(interaction)
     incident = snapshot.incident
     if incident.status not in fitting:
-        desk.tell(place, desk.shown(_too_late(snapshot), occurrence=(incident.record, incident.number)))
+        occurrence = (incident.record, incident.number)
+        desk.tell(place, lambda: desk.shown(_too_late(snapshot), occurrence=occurrence))
     elif place.view_id is not None:
-        desk.answers.update_view(view_id=place.view_id, view=build(desk, snapshot))
+        desk.answers.update_view(view_id=place.view_id, build=lambda: build(desk, snapshot))
     else:
         desk.answers.open_view(trigger_id=place.trigger_id, view=build(desk, snapshot))
 
@@ -129,7 +130,8 @@ def _warned_and_sure(click: Click) -> bool:
 
 def _key_of(interaction: Interaction, click: Click) -> str:
     """The same for a click that Slack sends again, another for every other click."""
-    where = interaction.view.id if interaction.view else interaction.message.ts if interaction.message else ""
+    view, message, container = interaction.view, interaction.message, interaction.container
+    where = view.id if view else message.ts if message else container.message_ts if container else ""
     when = click.action_ts or interaction.trigger_id
     if not when:
         raise malformed("actions[0].action_ts", "is missing")

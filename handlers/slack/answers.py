@@ -11,6 +11,7 @@ from threading import BoundedSemaphore
 from typing import Any, Protocol
 
 from bot.ports import SendFailed
+from bot.render.rendered import Rendered
 
 logger = logging.getLogger(__name__)
 
@@ -38,9 +39,13 @@ class Answers(Protocol):
 
 
 class PrivateAnswers:
-    """Sends answers in the background; one that finds `waiting` others unsent would come too late and is left out."""
+    """Sends answers in the background; one that finds `waiting` others unsent would come too late and is left out.
 
-    def __init__(self, *, to: Answers, threads: int = 8, waiting: int = 100) -> None:
+    `at_once`: sends each before the click is answered, in the thread that took it in.
+    """
+
+    def __init__(self, *, to: Answers, threads: int = 8, waiting: int = 100, at_once: bool = False) -> None:
+        self._at_once = at_once
         self._to = to
         self._places = BoundedSemaphore(waiting)
         self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="answer")
@@ -52,29 +57,25 @@ class PrivateAnswers:
     def open_view(self, *, trigger_id: str, view: View) -> None:
         self._send("open_view", partial(self._to.open_view, trigger_id=trigger_id, view=view))
 
-    def update_view(self, *, view_id: str, view: View) -> None:
-        self._send("update_view", partial(self._to.update_view, view_id=view_id, view=view))
+    def update_view(self, *, view_id: str, build: Callable[[], View]) -> None:
+        self._send("update_view", lambda: self._to.update_view(view_id=view_id, view=build()))
 
     def publish_home(self, *, user: str, view: View) -> None:
         self._send("publish_home", partial(self._to.publish_home, user=user, view=view))
 
-    def ephemeral(
-        self,
-        *,
-        channel: str,
-        user: str,
-        text: str,
-        blocks: Sequence[Mapping[str, Any]] = (),
-        thread_ts: str | None = None,
-    ) -> None:
-        send = partial(
-            self._to.ephemeral, channel=channel, user=user, text=text, blocks=tuple(blocks), thread_ts=thread_ts
-        )
+    def ephemeral(self, *, channel: str, user: str, thread_ts: str | None, say: Callable[[], Rendered]) -> None:
+        def send() -> None:
+            said = say()
+            self._to.ephemeral(channel=channel, user=user, text=said.text, blocks=said.blocks, thread_ts=thread_ts)
+
         self._send("ephemeral", send)
 
     def _send(self, what: str, send: Callable[[], object]) -> None:
         if not self._places.acquire(blocking=False):
             logger.warning("too many private answers wait; one was left out", extra={"answer": what})
+            return
+        if self._at_once:
+            self._sent(what, send)
             return
         try:
             self._pool.submit(self._sent, what, send)

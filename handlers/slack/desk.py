@@ -22,7 +22,7 @@ from bot.render.snapshot import Snapshot
 from bot.store import StorageDown
 from handlers.meters import Meters
 from handlers.slack.answers import PrivateAnswers
-from handlers.slack.payloads import Interaction, User
+from handlers.slack.payloads import Container, Interaction, User
 
 logger = logging.getLogger(__name__)
 
@@ -99,7 +99,7 @@ class Desk:
             (outcome,) = self.take_in([Inbound(key=key, event=event, occurrence=occurrence)])
         except StorageDown:
             if place.view_id is None:
-                self.tell(place, Rendered(text=NOTHING_STORED))
+                self.tell(place, lambda: Rendered(text=NOTHING_STORED))
             raise
         self.meters.taken(door=DOOR, result=outcome.result)
         if outcome.told is not None:
@@ -118,30 +118,26 @@ class Desk:
         url = self.reads.permalink(record, newest)
         return Rendered(text=rendered.text, blocks=(*_blocks(rendered), _link(url))) if url else rendered
 
-    def tell(self, place: Place, rendered: Rendered) -> None:
+    def tell(self, place: Place, say: Callable[[], Rendered]) -> None:
+        """Answer privately with what `say` returns; it is called in the background, since it may have to read."""
         if place.view_id is not None:
-            self.answers.update_view(view_id=place.view_id, view=told_view(rendered))
+            self.answers.update_view(view_id=place.view_id, build=lambda: told_view(say()))
         elif place.channel is not None:
-            self.answers.ephemeral(
-                channel=place.channel,
-                user=place.user,
-                text=rendered.text,
-                blocks=rendered.blocks,
-                thread_ts=place.thread_ts,
-            )
+            self.answers.ephemeral(channel=place.channel, user=place.user, thread_ts=place.thread_ts, say=say)
         else:
             logger.warning("there is no place for a private answer", extra={"user": place.user})
 
 
 def place_of(interaction: Interaction) -> Place:
-    message = interaction.message
-    in_thread = message is not None and message.thread_ts not in (None, message.ts)
+    message, container = interaction.message, interaction.container or Container()
+    own_ts = message.ts if message else container.message_ts
+    thread_ts = (message.thread_ts if message else None) or container.thread_ts
     return Place(
         user=interaction.user.id,
         trigger_id=interaction.trigger_id,
         view_id=interaction.view.id if interaction.view else None,
-        channel=interaction.channel.id if interaction.channel else None,
-        thread_ts=message.thread_ts if message is not None and in_thread else None,
+        channel=interaction.channel.id if interaction.channel else container.channel_id,
+        thread_ts=thread_ts if thread_ts != own_ts else None,
     )
 
 

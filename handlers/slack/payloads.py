@@ -48,6 +48,14 @@ class Message(Struct, omit_defaults=True):
     thread_ts: str | None = None
 
 
+class Container(Struct, omit_defaults=True):
+    """Where the click was; an ephemeral message has nothing else that tells it."""
+
+    message_ts: str = ""
+    thread_ts: str | None = None
+    channel_id: str | None = None
+
+
 class State(Struct, omit_defaults=True):
     """What the inputs of a modal hold, by block and action."""
 
@@ -73,6 +81,7 @@ class Interaction(Struct, omit_defaults=True):
     team: Named | None = None
     trigger_id: str = ""
     channel: Named | None = None
+    container: Container | None = None
     message: Message | None = None
     view: View | None = None
     actions: Annotated[list[Click], Meta(min_length=1, max_length=1)] | None = None

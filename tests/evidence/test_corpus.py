@@ -5,7 +5,6 @@ from collections import Counter
 import pytest
 
 from bot.evidence import Evidence, RetryHint, RuleSet, read_failure
-
 from tests.evidence.cases import Case, load_cases
 
 CASES = load_cases()

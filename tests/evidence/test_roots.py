@@ -5,6 +5,16 @@ import pytest
 from bot.evidence import ErrorReport, RootError, RuleSet, read_failure
 
 FRAMES = 'Traceback (most recent call last):\n  File "/app/load.py", line 4, in <module>\n    run()\n'
+JVM_CHAIN = (
+    'Exception in thread "main" a.b.JobException: failed\n\tat a.b.C.d(C.java:1)\n'
+    "Caused by: a.b.Middle: x\n\tat a.b(C.java:2)\n"
+    "Caused by: java.io.FileNotFoundException: orders.csv\n\tat a.b.C.e(C.java:2)\n\t... 12 more\n"
+)
+JSON_RECORDS = (
+    '{"level":"info","msg":"start"}\n'
+    '{"level":"error","msg":"load failed","error":"disk quota exceeded"}\n'
+    '{"level":"error","msg":"job failed"}\n'
+)
 
 
 def root_of(rules: RuleSet, log: str) -> RootError:
@@ -34,8 +44,7 @@ def root_of(rules: RuleSet, log: str) -> RootError:
             11,
         ),
         (
-            'Exception in thread "main" a.b.JobException: failed\n\tat a.b.C.d(C.java:1)\nCaused by: a.b.Middle: x\n\tat a.b(C.java:2)\n'
-            "Caused by: java.io.FileNotFoundException: orders.csv\n\tat a.b.C.e(C.java:2)\n\t... 12 more\n",
+            JVM_CHAIN,
             "java.io.FileNotFoundException",
             "orders.csv",
             5,
@@ -60,13 +69,13 @@ def root_of(rules: RuleSet, log: str) -> RootError:
         ),
         ("ok\nfatal: not a git repository\nerror: cleanup failed\n", None, "fatal: not a git repository", 2),
         (
-            '12:00:01  Database Error in model x (models/x.sql)\n12:00:01    syntax error at or near "FORM"\n12:00:01  Done. PASS=1 ERROR=1\n',
+            '12:00:01  Database Error in model x (x.sql)\n12:00:01    syntax error at or near "FORM"\n12:00:01  Done. PASS=1\n',
             "dbt.DatabaseError",
             'syntax error at or near "FORM"',
             1,
         ),
         (
-            '{"level":"info","msg":"start"}\n{"level":"error","msg":"load failed","error":"disk quota exceeded"}\n{"level":"error","msg":"job failed"}\n',
+            JSON_RECORDS,
             None,
             "load failed: disk quota exceeded",
             2,
@@ -130,3 +139,18 @@ def test_hostile_text_becomes_plain(rules: RuleSet) -> None:
     root = root_of(rules, "ERROR \u202egnp.exe <!channel> \x00 \udcff \x1b]0;title\x07 `x`\n")
 
     assert root.message == "gnp.exe <!channel>  \N{REPLACEMENT CHARACTER}  `x`"
+
+
+def test_a_line_of_several_keeps_its_number(rules: RuleSet) -> None:
+    root = root_of(rules, "ok\nERROR a failed#012  detail: x#012#012ValueError: bad\nend\n")
+
+    assert {line.number for line in root.lines} == {2}
+
+
+def test_an_error_told_apart_is_shown_by_the_logs_own(rules: RuleSet) -> None:
+    error = ErrorReport(type="ontrack.Timeout", message="ran 60 s", log=f"start\n{FRAMES}KeyError: 'net'\nend")
+
+    root = read_failure(error=error, facts={}, last_good=None, rules=rules).root
+
+    assert (root.type, root.message) == ("ontrack.Timeout", "ran 60 s")
+    assert [line.text for line in root.lines if line.decisive] == ["KeyError: 'net'"]

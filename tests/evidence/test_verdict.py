@@ -38,6 +38,16 @@ def cause_of(
         FRAMES
         + 'psycopg2.errors.InvalidTextRepresentation: invalid input syntax for type integer: "deadlock detected"',
         "INFO read row: Connection reset by peer\n" + FRAMES + "acme.Failure: total is wrong",
+        FRAMES + "ServiceUnavailable: 503 DNS resolution failed for db.exmaple:443: NXDOMAIN",
+        FRAMES + "requests.ReadTimeout: HTTPSConnectionPool(host='x', port=443): Read timed out. (read timeout=600)",
+        "error: RPC failed; curl 18 transfer closed with outstanding read data\nfatal: early EOF\n",
+        "Error: context canceled\n",
+        FRAMES + "kafka.CommitFailedException: Cannot commit offsets, the consumer left the group",
+        FRAMES + "OperationalError: (2013, 'Lost connection to MySQL server during query')\nGot a packet bigger than "
+        "'max_allowed_packet' bytes\n",
+        FRAMES + "BlockingIOError: [Errno 11] Resource temporarily unavailable",
+        "fatal error: all goroutines are asleep - deadlock!\n\ngoroutine 1 [select]:\n",
+        FRAMES + "TooManyRequests: 429 rate limit reached: 200 requests per day (RPD)",
     ],
 )
 def test_a_safe_phrase_inside_data_is_not_safe(rules: RuleSet, log: str) -> None:
@@ -89,7 +99,8 @@ def test_healed_warnings_before_the_failure_do_not_count(rules: RuleSet) -> None
         ),
         (
             FRAMES
-            + "botocore.exceptions.ClientError: An error occurred (ThrottlingException) when calling the X operation: Rate exceeded",
+            + "botocore.exceptions.ClientError: An error occurred (ThrottlingException) when calling the X operation: "
+            + "Rate exceeded",
             "service.throttled",
         ),
         (
@@ -115,6 +126,26 @@ def test_healed_warnings_before_the_failure_do_not_count(rules: RuleSet) -> None
         (
             "Query 2024_1 failed: No nodes available to run query\nerror code: NO_NODES_AVAILABLE\n",
             "platform.node_lost",
+        ),
+        (FRAMES + "kubernetes.ApiException: (503)\nReason: Service Unavailable\n", "service.unavailable"),
+        (
+            FRAMES + "google.BadRequest: 400 Transaction is aborted due to concurrent update against x",
+            "service.lock_conflict",
+        ),
+        ("psql: error: FATAL:  sorry, too many clients already\n", "service.connections_exhausted"),
+        ("E: Failed to fetch http://deb.example/x.deb  503  Service Unavailable\n", "service.download_interrupted"),
+        (
+            'Error response from daemon: Get "https://registry.example/v2/": net/http: TLS handshake timeout\n',
+            "service.download_interrupted",
+        ),
+        (
+            "ERROR Cluster: a.SparkException: ExecutorLostFailure Reason: Container released on a *lost* node\n",
+            "platform.node_lost",
+        ),
+        (
+            FRAMES
+            + "io.delta.MetadataChangedException: The metadata of the table has been changed by a concurrent update.",
+            "service.commit_conflict",
         ),
     ],
 )
@@ -158,7 +189,7 @@ def test_what_passes_by_itself_is_recognised(rules: RuleSet, log: str, expected:
             "code.exception",
         ),
         (
-            "thread 'main' panicked at 'called `Result::unwrap()` on an `Err` value: \"Connection reset by peer\"', src/main.rs:4:5\n",
+            "thread 'main' panicked at 'called `Result::unwrap()` on an `Err` value: \"Connection reset by peer\"', x.rs:4:5\n",
             "code.exception",
         ),
         (
@@ -171,7 +202,7 @@ def test_what_passes_by_itself_is_recognised(rules: RuleSet, log: str, expected:
         ),
         ("./load.sh: line 3: foo: command not found\n", "code.dependency_conflict"),
         (
-            'Exception in thread "main" org.apache.spark.SparkException: Job aborted\n\tat a.b(C.java:1)\nCaused by: java.lang.NullPointerException\n',
+            'Exception in thread "main" a.b.JobException: aborted\n\tat a.b(C.java:1)\nCaused by: a.NullPointerException\n',
             "code.exception",
         ),
         ("12:00:01    Got 105 results, configured to fail if != 0\n", "data.quality_check_failed"),
@@ -305,3 +336,9 @@ def test_threads_share_the_rules(rules: RuleSet) -> None:
         thread.join()
 
     assert found == ["network.connection_reset"] * 160
+
+
+def test_a_sign_of_the_causes_own_kind_does_not_rule_it_out(rules: RuleSet) -> None:
+    cause = cause_of(rules, "ERROR java.lang.OutOfMemoryError: Java heap space\n")
+
+    assert (cause.id, cause.ruled_out_by) == ("resource.out_of_memory", ())

@@ -29,7 +29,7 @@ class Host:
     @contextmanager
     def serve(self, app: Starlette) -> Iterator[Served]:
         self._serving.app = app
-        with httpx.Client(base_url=f"http://127.0.0.1:{self.port}", timeout=10) as client:
+        with httpx.Client(base_url=f"http://127.0.0.1:{self.port}", timeout=10, trust_env=False) as client:
             yield Served(port=self.port, client=client)
 
 

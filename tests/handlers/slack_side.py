@@ -43,8 +43,8 @@ def send(
     return slack.client.post(PATH, content=body, headers=headers)
 
 
-def interact(slack: Served, payload: Any) -> httpx.Response:
-    return send(slack, urlencode({"payload": json.dumps(payload)}).encode())
+def interact(slack: Served, payload: Any, *, at: datetime = NOON) -> httpx.Response:
+    return send(slack, urlencode({"payload": json.dumps(payload)}).encode(), at=at)
 
 
 def happen(slack: Served, event: Any) -> httpx.Response:

@@ -191,7 +191,7 @@ def test_over_the_cap_in_flight_a_request_is_sent_away_and_the_others_are_served
     served: list[int] = []
 
     def wait() -> None:
-        served.append(httpx.post(f"http://127.0.0.1:{web.port}/wait").status_code)
+        served.append(httpx.post(f"http://127.0.0.1:{web.port}/wait", trust_env=False).status_code)
 
     waiting = [threading.Thread(target=wait) for _ in range(2)]
     for thread in waiting:
@@ -208,7 +208,7 @@ def test_over_the_cap_in_flight_a_request_is_sent_away_and_the_others_are_served
     assert over.headers["retry-after"] == "1"
     assert alive.status_code == 200
     assert served == [200, 200]
-    assert web.client.post("/wait").status_code == 200
+    assert web.client.post("/wait", trust_env=False).status_code == 200
 
 
 def test_the_bytes_in_flight_are_bounded_over_all_requests(serve: Serve) -> None:
@@ -217,7 +217,7 @@ def test_the_bytes_in_flight_are_bounded_over_all_requests(serve: Serve) -> None
     first: list[int] = []
 
     def send() -> None:
-        first.append(httpx.post(f"http://127.0.0.1:{web.port}/wait", content=b"x" * 600).status_code)
+        first.append(httpx.post(f"http://127.0.0.1:{web.port}/wait", content=b"x" * 600, trust_env=False).status_code)
 
     thread = threading.Thread(target=send)
     thread.start()

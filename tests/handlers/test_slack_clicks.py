@@ -85,7 +85,8 @@ def test_the_link_to_the_record_only_needs_its_ack(slack: Served, intake: Record
 def test_only_the_yes_to_the_warning_counts_as_confirmed(
     slack: Served, intake: Recorder, confirm: dict[str, Any] | None, confirmed: bool
 ) -> None:
-    interact(slack, click("rerun", **({"confirm": confirm} if confirm is not None else {})))
+    dialog: dict[str, Any] = {} if confirm is None else {"confirm": confirm}
+    interact(slack, click("rerun", **dialog))
 
     assert intake.taken[0].event == RerunWanted(by=BY_ANA, confirmed=confirmed)
 
@@ -134,6 +135,19 @@ def test_a_private_answer_stands_in_the_thread_where_the_click_was(
     ((_, said),) = workspace.heard()
     assert said["thread_ts"] == "1796020000.1"
     assert "Ana" in said["text"]
+
+
+def test_a_click_on_a_private_answer_is_answered_where_that_stood(
+    slack: Served, intake: Recorder, workspace: Workspace
+) -> None:
+    intake.told = Told(kind=ToldKind.CANNOT, reason="it runs already")
+    payload = click("rerun")
+    del payload["message"]
+    payload["container"] |= {"thread_ts": "1796020000.1", "is_ephemeral": True}
+    interact(slack, payload)
+
+    ((_, said),) = workspace.heard()
+    assert (said["channel"], said["thread_ts"]) == ("C1", "1796020000.1")
 
 
 @pytest.mark.scenario(9)

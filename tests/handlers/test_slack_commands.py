@@ -39,7 +39,7 @@ def test_job_health_lists_what_is_open_and_who_is_on_it(slack: Served, reads: Re
     assert answer["response_type"] == "ephemeral"
     assert answer["text"] == "2 jobs are open, 1 of them with nobody on it."
     assert "cron/nightly" in str(answer["blocks"])
-    assert NIGHTLY.url in str(answer["blocks"])
+    assert str(NIGHTLY.url) in str(answer["blocks"])
     assert "awaiting approval" in str(answer["blocks"])
 
 

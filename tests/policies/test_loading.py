@@ -7,7 +7,7 @@ import pytest
 
 from bot.incidents.keys import Capability, JobKey
 from bot.incidents.policy import Audience, BudgetLimit, Door, JobPolicy, Mode, Period, Schedule, Step
-from bot.policies import EventsSpec, LocalJobSpec, LocalSpec, Policies, WebhookSpec, check, load
+from bot.policies import EventsSpec, LocalJobSpec, LocalSpec, Policies, WebhookSpec, check, load, void_marks
 from tests.policies.texts import ENV, SKETCH
 
 EXAMPLE = Path(__file__).parents[2] / "policies.yaml"
@@ -169,6 +169,29 @@ def test_only_a_mark_of_the_owning_team_counts(by: str, job: str, void: str | No
 
     assert (mark.cause, mark.team, mark.by, mark.void) == ("mine.locked", "core", by, void)
     assert mark.since == datetime(2026, 11, 2, tzinfo=UTC)
+
+
+def test_marks_that_count_for_nothing_are_told_with_their_place() -> None:
+    local = (
+        "schedulers: {airflow: {type: local, jobs: {moved: {command: x, every: 1h}, kept: {command: x, every: 1h}}}}"
+    )
+    outsider, member = (
+        [str(problem) for problem in void_marks(load(f"version: 1\n{local}{MARKED.format(by=by)}", env={}))]
+        for by in ("ben@example.com", "ana@example.com")
+    )
+
+    assert outsider == [
+        (
+            "8:30: jobs[0].safe_to_retry: the mark of mine.locked counts for nothing:"
+            " marked by ben@example.com, who is not a member of core"
+        )
+    ]
+    assert member == [
+        (
+            "8:30: jobs[0].safe_to_retry: the mark of mine.locked counts for nothing:"
+            " for airflow/moved, marked by core, but the job belongs to other"
+        )
+    ]
 
 
 def test_several_members_may_mark() -> None:

@@ -298,6 +298,16 @@ SNAPSHOTS: dict[str, Snapshot] = {
     "open rerun lost": snapshot(
         incident(rerun=rerun(RerunPhase.LOST, due_at=None), reason="whether the rerun started cannot be told")
     ),
+    "open run under way": snapshot(
+        incident(
+            chase=Chase(
+                next=Ask(at=NOW + timedelta(minutes=39), kind=AskKind.LADDER),
+                asked_at=NOW,
+                quiet_until=NOW + timedelta(minutes=39),
+            ),
+            reason="ben started a run of it by hand",
+        )
+    ),
     "open scheduler only reports": snapshot(can=frozenset()),
     "open observe": snapshot(incident(observed=True), policy=JobPolicy(mode=Mode.OBSERVE)),
     "open backfill": backfill(),

@@ -128,7 +128,14 @@ REPLIES: dict[str, Case] = {
         ReplyKind.JOINED, cause="unknown", title="", message="exit 1", count=2, while_verifying=True, different=True
     ),
     "joined fix did not hold": case(
-        ReplyKind.JOINED, cause="unknown", title="", message="exit 1", count=2, while_verifying=True, different=False
+        ReplyKind.JOINED,
+        cause="unknown",
+        title="",
+        message="exit 1",
+        count=2,
+        while_verifying=True,
+        different=False,
+        fix=cases.FIX,
     ),
     "owed remains": case(ReplyKind.OWED_REMAINS, ran=NEXT, owed=(DUE,)),
     "rerun planned": rerun("planned", at=NOW + timedelta(minutes=5), reason="network.connection_reset is marked safe"),
@@ -157,6 +164,7 @@ REPLIES: dict[str, Case] = {
     "decision left": decided("in_force", DecisionKind.LEFT, false_alarm=True),
     "decision reopened": decided("undone", Status.RESOLVED, until=None, reason=""),
     "decision not fixed": decided("undone", DecisionKind.FIXED, until=None, reason=""),
+    "decision approval expired": case(ReplyKind.DECISION, decision="approval", state="expired"),
     "decision declined": case(ReplyKind.DECISION, decision="declined", by=ANA, state="recorded"),
     "fixed": case(
         ReplyKind.FIXED,
@@ -190,6 +198,7 @@ REPLIES: dict[str, Case] = {
         ReplyKind.RETURNED, times=2, last_outcome="fixed", last_fix=cases.FIX, last_decision=None, held=False
     ),
     "run by hand": case(ReplyKind.RUN, what="by_hand", run=cases.RUN, by="ben", nominal_time=DUE, withdrew=True),
+    "run started late": case(ReplyKind.RUN, what="started", run=cases.RUN, by=None, nominal_time=DUE),
     "run cancelled": case(ReplyKind.RUN, what="cancelled", run=cases.RUN, by=None, nominal_time=DUE),
     "run skipped": case(ReplyKind.RUN, what="skipped", run=cases.RUN, reason="a holiday", nominal_time=DUE),
     "cause corrected": case(

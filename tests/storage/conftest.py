@@ -20,13 +20,19 @@ def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-@pytest.fixture(params=["sqlite"])
-def database_url(request: pytest.FixtureRequest, tmp_path: Path, migrated_file: Path) -> str:
-    """A database with the schema and nothing in it; "postgresql" joins here, with a server of its own."""
-    assert request.param == "sqlite"
+@pytest.fixture
+def sqlite_url(tmp_path: Path, migrated_file: Path) -> str:
+    """A SQLite database with the schema and nothing in it."""
     file = tmp_path / "ontrack.db"
     shutil.copyfile(migrated_file, file)
     return f"sqlite:///{file}"
+
+
+@pytest.fixture(params=["sqlite"])
+def database_url(request: pytest.FixtureRequest) -> str:
+    """A database with the schema and nothing in it; "postgresql" joins here, with a fixture of its own."""
+    url: str = request.getfixturevalue(f"{request.param}_url")
+    return url
 
 
 @pytest.fixture

@@ -35,7 +35,8 @@ def minutes(number: float) -> timedelta:
 
 
 def run(*, nominal_time: datetime | None = NIGHT, **fields: Any) -> RunRef:
-    return RunRef(**{"run_id": "night-1", "nominal_time": nominal_time} | fields)
+    known: dict[str, Any] = {"run_id": "night-1", "nominal_time": nominal_time}
+    return RunRef(**known | fields)
 
 
 def failure(*, fingerprint: str = "f1", at: datetime = NOW) -> Failure:
@@ -54,21 +55,19 @@ def incident(
     *, job: JobKey = JOB, record: int = 0, number: int = 1, fingerprint: str = "f1", **fields: Any
 ) -> Incident:
     broken = failure(fingerprint=fingerprint)
-    return Incident(
-        **{
-            "record": record,
-            "number": number,
-            "job": job,
-            "status": Status.OPEN,
-            "version": 1,
-            "opened_at": NOW,
-            "fingerprint": fingerprint,
-            "failure": broken,
-            "owed": (Owed(nominal_time=NIGHT, since=NOW, failure=broken, plan=OwedPlan.SAME_RUN),),
-            "chase": Chase(next=Ask(at=NOW + minutes(15), kind=AskKind.LADDER)),
-        }
-        | fields
-    )
+    known: dict[str, Any] = {
+        "record": record,
+        "number": number,
+        "job": job,
+        "status": Status.OPEN,
+        "version": 1,
+        "opened_at": NOW,
+        "fingerprint": fingerprint,
+        "failure": broken,
+        "owed": (Owed(nominal_time=NIGHT, since=NOW, failure=broken, plan=OwedPlan.SAME_RUN),),
+        "chase": Chase(next=Ask(at=NOW + minutes(15), kind=AskKind.LADDER)),
+    }
+    return Incident(**known | fields)
 
 
 def acknowledged(one: Incident) -> Incident:
@@ -104,7 +103,8 @@ def evidence() -> Evidence:
 
 
 def run_row(job_id: int, *, state: RunState = RunState.FAILED, at: datetime = NOW, **fields: Any) -> RunRow:
-    return RunRow(**{"job_id": job_id, "run": run(), "state": state, "at": at} | fields)
+    known: dict[str, Any] = {"job_id": job_id, "run": run(), "state": state, "at": at}
+    return RunRow(**known | fields)
 
 
 def reply(key: str, *, due_at: datetime = NOW, lane: int = 5) -> NewEffect:
@@ -122,23 +122,21 @@ def scope(name: str = "job:cron/nightly_load") -> Scope:
 
 
 def booking(one: Incident, *, job_id: int, key: str = "rerun-1", amount: float | None = 1.0, **fields: Any) -> Booking:
-    return Booking(
-        **{
-            "key": key,
-            "job_id": job_id,
-            "record": one.record,
-            "number": one.number,
-            "nominal_times": (NIGHT, None),
-            "cause": "network.connection_reset",
-            "automatic": True,
-            "first": True,
-            "amount": amount,
-            "unit": "run_hours",
-            "scopes": (scope(), scope("team:data")),
-            "at": NOW,
-        }
-        | fields
-    )
+    known: dict[str, Any] = {
+        "key": key,
+        "job_id": job_id,
+        "record": one.record,
+        "number": one.number,
+        "nominal_times": (NIGHT, None),
+        "cause": "network.connection_reset",
+        "automatic": True,
+        "first": True,
+        "amount": amount,
+        "unit": "run_hours",
+        "scopes": (scope(), scope("team:data")),
+        "at": NOW,
+    }
+    return Booking(**known | fields)
 
 
 def lock(uow: UnitOfWork, job: JobKey = JOB) -> int:

@@ -4,11 +4,9 @@ import subprocess
 import sys
 
 import pytest
-from sqlalchemy import text
 
-from bot.store import StorageDown, Which
-from storage.database import Database, parse_url
-from storage.leases import DatabaseTaken
+from bot.store import Which
+from storage.database import parse_url
 from storage.opening import SqlStorage, open_storage
 from tests.house.tree import ROOT
 from tests.storage.conftest import Open
@@ -26,13 +24,6 @@ with storage.begin_write(born_leased=False, now=NOW) as uow:
     uow.settle_booking(key="none", amount=1.0, result="none", at=NOW)
     os._exit(9)
 """
-
-
-def test_one_process_works_on_a_database(open_again: Open) -> None:
-    open_again()
-
-    with pytest.raises(DatabaseTaken, match=r"process \d+ already works .*DATABASE_URL"):
-        open_again(instance="worker")
 
 
 def test_commands_may_look_beside_the_process_that_works(open_again: Open) -> None:
@@ -68,25 +59,6 @@ def test_readers_go_on_while_somebody_writes(storage: SqlStorage) -> None:
         lock(uow)
 
         assert len(storage.reads.incidents(which=Which.UNRESOLVED, limit=9)) == 1
-
-
-def test_a_database_that_fails_is_down_in_the_words_of_the_port(database_url: str) -> None:
-    database = Database(database_url)
-    with pytest.raises(StorageDown, match="no such table"), database.transaction() as connection:
-        connection.execute(text("SELECT * FROM nowhere"))
-    database.close()
-
-
-def test_sqlite_is_set_up_to_lose_nothing(database_url: str) -> None:
-    database = Database(database_url)
-    with database.transaction() as connection:
-        found = {
-            name: connection.execute(text(f"PRAGMA {name}")).scalar_one()
-            for name in ("journal_mode", "synchronous", "foreign_keys")
-        }
-    database.close()
-
-    assert found == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}
 
 
 @pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:", "mysql://host/db"])

@@ -5,7 +5,6 @@ from datetime import timedelta
 from bot.incidents.keys import JobKey
 from bot.store import EffectKind, EffectState, NewEffect
 from storage.opening import SqlStorage
-from tests.storage.conftest import Open
 from tests.storage.samples import (
     NOW,
     acknowledged,
@@ -259,21 +258,6 @@ def test_a_lapsed_lease_that_was_begun_makes_the_row_uncertain(storage: SqlStora
     (again,) = storage.claim_effects(now=NOW + minutes(2), limit=9)
     assert again.uncertain_at == NOW
     assert not storage.retry(id=99, at=NOW, uncertain=False, code="no such row")
-
-
-def test_the_leases_of_a_dead_process_are_void_at_once(open_again: Open) -> None:
-    before = open_again()
-    stored(before, incident(), request("begun"), request("claimed"))
-    rows = before.claim_effects(now=NOW, limit=9)
-    before.begin_sending(id=rows[0].id, now=NOW)
-    before.close()
-
-    after = open_again()
-
-    assert after.void_leases(now=NOW + timedelta(seconds=1)) == 2
-    assert keys_claimed(after, after=timedelta(seconds=1)) == ["claimed"]
-    (begun,) = after.claim_effects(now=NOW + timedelta(seconds=10), limit=9)
-    assert (begun.key, begun.uncertain_at) == ("begun", NOW)
 
 
 def test_a_process_that_stops_hands_its_leases_back(storage: SqlStorage) -> None:

@@ -12,7 +12,7 @@ from bot.incidents.effects import Note
 from bot.incidents.keys import JobKey
 from bot.store import RunState
 from storage.opening import SqlStorage
-from tests.storage.samples import DAY, JOB, NIGHT, NOW, booking, evidence, incident, reply, run_row, scope, stored
+from tests.storage.samples import DAY, JOB, NIGHT, NOW, booking, evidence, incident, reply, run_row, scope
 
 
 @contextmanager
@@ -118,30 +118,3 @@ def test_settling_costs_one_statement(storage: SqlStorage) -> None:
         storage.settle(id=1, result={}, now=NOW)
 
     assert len(statements) == 1
-
-
-def test_looks_that_are_made_all_the_time_read_an_index(storage: SqlStorage) -> None:
-    """None of them reads a table from end to end, so that none slows down as history grows."""
-    with counted() as statements:
-        stored(storage, incident(), reply("evidence"), born_leased=True)
-        take_in_success(storage, JOB)
-        storage.claim_views(now=NOW, limit=9)
-        storage.claim_effects(now=NOW, limit=9)
-        storage.void_leases(now=NOW)
-        storage.next_effect_at(now=NOW)
-        storage.due_timers(now=NOW, limit=9)
-        storage.next_timer_at()
-        storage.reads.counts()
-    looks = {statement for statement in statements if not statement.startswith("INSERT")}
-    with storage._database.read() as connection:
-        scans = {
-            row.detail
-            for statement in looks
-            for row in connection.exec_driver_sql(
-                f"EXPLAIN QUERY PLAN {statement}", tuple([None] * statement.count("?"))
-            )
-            if row.detail.startswith("SCAN") and "INDEX" not in row.detail
-        }
-
-    assert len(looks) > 15
-    assert scans == set()

@@ -8,27 +8,24 @@ import pytest
 from bot.incidents.effects import Note
 from bot.incidents.keys import Cost, JobKey
 from bot.incidents.memory import CauseResult, GoodRun, JobMemory, Sample
-from bot.incidents.model import Status, TimerKind
+from bot.incidents.model import Status
 from bot.incidents.people import By
 from bot.incidents.policy import SafeMark, Schedule
-from bot.store import JobIncidents, JobTimer, KeyTaken, RunState, StaleIncident, Which
+from bot.store import JobIncidents, KeyTaken, StaleIncident, Which
 from storage.opening import SqlStorage
 from tests.storage.samples import (
     ANA,
     DAY,
     JOB,
-    NIGHT,
     NOW,
     acknowledged,
     evidence,
     failure,
     incident,
     lock,
-    minutes,
     request,
     resolved,
     run,
-    run_row,
     saved,
     stored,
 )
@@ -205,85 +202,6 @@ def test_an_event_is_remembered_with_its_outcome(storage: SqlStorage) -> None:
             uow.commit()
 
 
-def test_a_run_that_ended_never_starts_again(storage: SqlStorage) -> None:
-    with storage.begin_write(born_leased=False, now=NOW) as uow:
-        job = lock(uow)
-        uow.save_run(run_row(job, state=RunState.STARTED, started_at=NOW - minutes(9), rerun_key="k"))
-        uow.save_run(
-            run_row(job, state=RunState.FAILED, ended_at=NOW, cause="unknown", facts={"code": {"version": "a"}})
-        )
-        uow.save_run(run_row(job, state=RunState.STARTED, at=NOW + minutes(1)))
-        uow.commit()
-
-    with storage.begin_write(born_leased=False, now=NOW) as uow:
-        (found,) = uow.run_rows(wanted=[(job, NIGHT)])[job, NIGHT]
-    assert (found.state, found.started_at, found.ended_at) == (RunState.FAILED, NOW - minutes(9), NOW)
-    assert (found.rerun_key, found.cause) == ("k", "unknown")
-    assert storage.reads.run_facts(job=JOB, run=run()) == {"code": {"version": "a"}}
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "expected"),
-    [
-        (
-            run_row(0, state=RunState.FAILED),
-            run_row(0, state=RunState.SUCCEEDED, at=NOW + minutes(1)),
-            RunState.SUCCEEDED,
-        ),
-        (
-            run_row(0, state=RunState.SUCCEEDED),
-            run_row(0, state=RunState.FAILED, at=NOW + minutes(1)),
-            RunState.SUCCEEDED,
-        ),
-        (run_row(0, state=RunState.FAILED), run_row(0, state=RunState.CANCELLED, at=NOW - minutes(1)), RunState.FAILED),
-        (
-            run_row(0, state=RunState.RETRYING, run=run(attempt=2)),
-            run_row(0, state=RunState.STARTED, run=run(attempt=1), at=NOW + minutes(1)),
-            RunState.RETRYING,
-        ),
-        (run_row(0, state=RunState.RETRYING), run_row(0, state=RunState.FAILED, at=NOW - minutes(1)), RunState.FAILED),
-    ],
-)
-def test_the_newest_word_about_a_generation_counts(
-    storage: SqlStorage, before: object, after: object, expected: RunState
-) -> None:
-    with storage.begin_write(born_leased=False, now=NOW) as uow:
-        job = lock(uow)
-        for row in (before, after):
-            uow.save_run(replace(row, job_id=job))  # type: ignore[type-var]
-        uow.commit()
-
-    with storage.begin_write(born_leased=False, now=NOW) as uow:
-        (found,) = uow.run_rows(wanted=[(job, NIGHT)])[job, NIGHT]
-    assert found.state is expected
-
-
-def test_generations_of_a_run_without_a_nominal_time_are_kept_apart(storage: SqlStorage) -> None:
-    with storage.begin_write(born_leased=False, now=NOW) as uow:
-        job = lock(uow)
-        for generation in (1, 0):
-            uow.save_run(run_row(job, run=run(nominal_time=None, generation=generation)))
-            uow.save_run(run_row(job, run=run(nominal_time=None, generation=generation), at=NOW + minutes(1)))
-        uow.commit()
-
-    with storage.begin_write(born_leased=False, now=NOW) as uow:
-        found = uow.run_rows(wanted=[(job, None), (job, NIGHT)])
-    assert [row.run.generation for row in found[job, None]] == [0, 1]
-    assert found[job, NIGHT] == ()
-
-
-def test_the_last_good_facts_are_those_of_the_run_that_the_memory_names(storage: SqlStorage) -> None:
-    good = run(run_id="good")
-    with storage.begin_write(born_leased=False, now=NOW) as uow:
-        row = uow.lock_jobs(keys=[JOB], now=NOW)[JOB]
-        uow.save_run(run_row(row.id, state=RunState.SUCCEEDED, run=good, facts={"code": {"version": "good"}}))
-        uow.save_run(run_row(row.id, state=RunState.SUCCEEDED, run=run(run_id="filled in"), at=NOW + minutes(1)))
-        uow.save_job(replace(row, memory=JobMemory(last_good=GoodRun(run=good, ended_at=NOW))))
-        uow.commit()
-
-    assert storage.reads.last_good_facts(JOB) == {"code": {"version": "good"}}
-
-
 def test_evidence_and_timeline_come_back(storage: SqlStorage) -> None:
     one, _ = stored(storage, incident())
     with storage.begin_write(born_leased=False, now=NOW) as uow:
@@ -298,73 +216,6 @@ def test_evidence_and_timeline_come_back(storage: SqlStorage) -> None:
         ("opened", "event-1", None),
         ("acknowledged", "event-2", by),
     ]
-
-
-def test_timers_follow_the_incident(storage: SqlStorage) -> None:
-    one, committed = stored(storage, incident())
-    assert committed.next_timer_at == NOW + minutes(15)
-    (timer,) = storage.due_timers(now=NOW + minutes(15), limit=9)
-    assert timer.timer is not None
-    assert (timer.timer.kind, timer.record, timer.job) == (TimerKind.ASK, one.record, JOB)
-
-    saved(storage, resolved(one))
-
-    assert storage.due_timers(now=NOW + minutes(15), limit=9) == ()
-    assert storage.next_timer_at() is None
-
-
-def test_a_timer_is_consumed_once_and_only_as_it_was_read(storage: SqlStorage) -> None:
-    stored(storage, incident())
-    (timer,) = storage.due_timers(now=NOW + minutes(15), limit=9)
-
-    with storage.begin_write(born_leased=False, now=NOW) as uow:
-        assert not uow.consume_timer(id=timer.id, due_at=NOW)
-        assert uow.consume_timer(id=timer.id, due_at=timer.due_at)
-        assert not uow.consume_timer(id=timer.id, due_at=timer.due_at)
-        uow.commit()
-
-
-def test_a_consumed_timer_lives_again_when_the_incident_still_wants_it(storage: SqlStorage) -> None:
-    one, _ = stored(storage, incident())
-    (timer,) = storage.due_timers(now=NOW + minutes(15), limit=9)
-    with storage.begin_write(born_leased=False, now=NOW) as uow:
-        uow.consume_timer(id=timer.id, due_at=timer.due_at)
-        lock(uow)
-        uow.save_incident(acknowledged(one), expected=1)
-        uow.commit()
-
-    (again,) = storage.due_timers(now=NOW + minutes(15), limit=9)
-    assert again.id != timer.id
-
-
-def test_the_deadlines_of_a_job_are_replaced_by_kind(storage: SqlStorage) -> None:
-    start = JobTimer(kind="start_by", nominal_time=NIGHT, due_at=NOW)
-    finish = JobTimer(kind="finish_by", nominal_time=NIGHT, due_at=NOW + minutes(1))
-    other_finish = JobTimer(kind="finish_by", nominal_time=None, due_at=NOW + minutes(2))
-    with storage.begin_write(born_leased=False, now=NOW) as uow:
-        job = lock(uow)
-        uow.set_job_timers(job=job, timers=[start, finish, other_finish], kinds=["start_by", "finish_by"])
-        uow.commit()
-    with storage.begin_write(born_leased=False, now=NOW) as uow:
-        uow.set_job_timers(job=job, timers=[finish], kinds=["finish_by"])
-        committed = uow.commit()
-
-    found = storage.due_timers(now=NOW + minutes(9), limit=9)
-    assert [(timer.kind, timer.nominal_time, timer.record) for timer in found] == [
-        ("start_by", NIGHT, None),
-        ("finish_by", NIGHT, None),
-    ]
-    assert committed.next_timer_at == NOW + minutes(1)
-
-
-def test_a_poison_timer_steps_aside(storage: SqlStorage) -> None:
-    stored(storage, incident())
-    (timer,) = storage.due_timers(now=NOW + minutes(15), limit=9)
-
-    storage.postpone_timer(id=timer.id, to=NOW + minutes(20))
-
-    assert storage.due_timers(now=NOW + minutes(15), limit=9) == ()
-    assert storage.next_timer_at() == NOW + minutes(20)
 
 
 def test_an_effect_is_stored_once_by_its_key(storage: SqlStorage) -> None:

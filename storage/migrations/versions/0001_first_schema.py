@@ -235,7 +235,7 @@ def _queue() -> None:
     )
     _index("ix_views_leased", "views", "leased_until", where="leased_by IS NOT NULL")
     op.create_index("ix_views_occurrence", "views", ["record", "number"])
-    _index("ix_views_wanted", "views", "due_at", where="wanted_version > shown_version AND leased_by IS NULL")
+    _index("ix_views_wanted", "views", "due_at", where="wanted_version > shown_version")
     op.create_table(
         "outbox",
         sa.Column("id", _ID, nullable=False),

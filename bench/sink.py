@@ -1,0 +1,40 @@
+"""A Slack that only takes: answers every call at once and notes when each post came. A process of its own."""
+
+import json
+import sys
+import time
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+SEEN: list[tuple[str, str, float]] = []
+
+
+async def call(request: Request) -> Response:
+    """Any Web API method."""
+    at = time.monotonic()
+    body = await request.body()
+    method = request.path_params["method"]
+    if method == "chat.postMessage":
+        said = json.loads(body)
+        SEEN.append((said["channel"], "root" if "thread_ts" not in said else "reply", at))
+    ts = f"{len(SEEN)}.{int(at * 1e6) % 1_000_000:06}"
+    identity = {"user_id": "UBOT", "bot_id": "BBOT", "team_id": "T1", "team": "bench", "url": "http://127.0.0.1/"}
+    return JSONResponse({"ok": True, "ts": ts, "channel": "C", **identity})
+
+
+async def seen(request: Request) -> Response:
+    """When each post came, on the clock that all processes of this machine share; asking empties it."""
+    del request
+    rows = list(SEEN)
+    SEEN.clear()
+    return JSONResponse(rows)
+
+
+app = Starlette(routes=[Route("/api/{method}", call, methods=["GET", "POST"]), Route("/seen", seen)])
+
+if __name__ == "__main__":
+    uvicorn.run(app, host="127.0.0.1", port=int(sys.argv[1]), log_level="error", access_log=False)

@@ -1,0 +1,59 @@
+"""Which occurrence an event of a job is about, and whether what a decision asked for is still wanted. It changes nothing."""
+
+from datetime import datetime
+
+from bot.incidents import reruns
+from bot.incidents.events import (
+    Event,
+    RunCancelled,
+    RunFailed,
+    RunLate,
+    RunStarted,
+    RunSucceeded,
+)
+from bot.incidents.keys import Action
+from bot.incidents.model import Incident, Status
+
+
+def concerns(
+    event: Event, unresolved: Incident | None, in_force: tuple[Incident, ...], newest: Incident | None
+) -> Incident | None:
+    """Which of a job's occurrences a run's event is about: the unresolved one, else one in force that covers it.
+
+    A settled occurrence is concerned by what becomes of a rerun that it had asked for.
+    """
+    if unresolved is not None:
+        return unresolved
+    if isinstance(event, RunStarted | RunSucceeded | RunFailed | RunCancelled):
+        for asked in (*in_force, newest):
+            if asked is not None and reruns.ours(asked, event):
+                return asked
+    for held in in_force:
+        match held.status, event:
+            case Status.PAUSED, _:
+                return held
+            case Status.RETIRED, _ if held.decision is not None and held.decision.silences_only:
+                return held
+            case Status.LEFT, RunFailed() | RunLate() if event.failure.fingerprint == held.failure.fingerprint:
+                return held
+    return None
+
+
+def still_wanted(incident: Incident | None, key: str, action: Action, now: datetime) -> bool:
+    """Whether a request to a scheduler may still be sent: asked in the transaction that commits `sending`.
+
+    A pause or retirement that its owner recorded is carried out even if a good run settled the occurrence meanwhile.
+    """
+    if incident is None:
+        return False
+    rerun, decision = incident.rerun, incident.decision
+    match action:
+        case Action.RERUN | Action.START:
+            waits = rerun is not None and rerun.key == key and incident.status is Status.RERUNNING
+            return waits and rerun is not None and (rerun.due_at is None or now < rerun.due_at)
+        case Action.STOP:
+            return rerun is not None and key == reruns.stop_key(rerun)
+        case Action.PAUSE | Action.RETIRE:
+            return decision is not None and decision.key == key and decision.in_force_at is None
+        case Action.RESUME:
+            return decision is not None and decision.key == key

@@ -1,0 +1,1 @@
+"""The core, proved without any edge."""

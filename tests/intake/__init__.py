@@ -1,0 +1,1 @@
+"""Tests of the road that every event takes."""

@@ -1,0 +1,1 @@
+"""The product put together for tests: everything real but the schedulers, and a clock that is moved by hand."""
