@@ -87,7 +87,8 @@ _RAISE_AND_LEASE_IF_FREE = (
     .values(wanted_version=_VERSION, leased_by=bindparam("by"), leased_until=bindparam("until"))
     .returning(*views.c)
 )
-_PUT = outbox.insert().returning(outbox.c.id, outbox.c.key, sort_by_parameter_order=True)
+_PUT = outbox.insert().returning(outbox.c.id, outbox.c.key)
+_PUT_IN_ORDER = outbox.insert().returning(outbox.c.id, outbox.c.key, sort_by_parameter_order=True)
 _CANCEL_IF_WAITING = (
     outbox.update()
     .where(outbox.c.key == bindparam("of_key"), outbox.c.state == EffectState.WAITING)
@@ -197,10 +198,15 @@ def view_row(row: AnyRow, *, channel: str, root_ts: str | None) -> ViewRow:
 def put(
     connection: Connection, asked: Sequence[Asked], *, now: datetime, lease: Lease | None, threads: Mapping[int, Thread]
 ) -> tuple[EffectRow, ...]:
-    """Write the rows in this order, and return those that were born leased."""
+    """Write the rows in this order, and return those that were born leased.
+
+    Ids must rise in this order, since a thread is sent by them: SQLite numbers the rows of one INSERT one after another,
+    PostgreSQL has to be told.
+    """
     free = _free_to_go(asked, now=now, threads=threads) if lease else frozenset()
     values = [_values(one, now=now, lease=lease if one.effect.key in free else None) for one in asked]
-    ids = {row.key: row.id for row in connection.execute(_PUT, values)}
+    numbers_in_order = connection.dialect.name == "sqlite"
+    ids = {row.key: row.id for row in connection.execute(_PUT if numbers_in_order else _PUT_IN_ORDER, values)}
     return tuple(
         _row(one, id=ids[one.effect.key], now=now, thread=threads.get(one.conversation_id or 0))
         for one in asked

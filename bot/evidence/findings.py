@@ -12,7 +12,9 @@ from bot.evidence.finding import Finding, Link, Weight
 from bot.evidence.lines import Level, LogLine
 from bot.evidence.shapes import (
     ABRUPT,
+    AFTERWARDS,
     CAUSED,
+    CONTINUES,
     DBT,
     DIRECT,
     DURING,
@@ -21,6 +23,7 @@ from bot.evidence.shapes import (
     FRAME,
     GO,
     HEAD,
+    OPEN_END,
     PANIC,
     PLAIN_TYPE,
     QUIET,
@@ -257,34 +260,24 @@ def _dbt(lines: Sequence[LogLine], index: int, found: re.Match[str]) -> Finding 
 
 
 def _continued(lines: Sequence[LogLine], index: int, message: str) -> tuple[str, int]:
-    """Return the message with the lines that go on saying it."""
+    """Return the message with the lines below that go on saying it, and the index of the last of them."""
     parts = [message]
     last = index
     for at in range(index + 1, min(index + 1 + CONTINUATION, len(lines))):
         line = lines[at]
-        ends = line.prefixed and line.number != lines[index].number
-        if (
-            ends
-            or not line.text.strip()
-            or FRAME.match(line.text)
-            or EXCEPTION.match(line.text)
-            or HEAD.match(line.text)
-        ):
+        record = line.number == lines[index].number
+        if not line.text.strip() or _begins_anew(line.text) or (line.prefixed and not record):
             break
-        if (
-            TRACEBACK.match(line.text)
-            or DIRECT in line.text
-            or DURING in line.text
-            or line.text.startswith("Caused by")
-        ):
-            break
-        if re.match(
-            r"\s{0,8}(?:Removing|Exiting|Shutting|cleanup|\+ |=====|---|\[job|INFO|DEBUG|uploading)", line.text
-        ):
+        if not record and parts[-1].strip() and not CONTINUES.match(line.text) and not OPEN_END.search(parts[-1]):
             break
         parts.append(line.text.strip())
         last = at
     return "\n".join(parts)[:MESSAGE_CAP], last
+
+
+def _begins_anew(text: str) -> bool:
+    shapes = (FRAME, EXCEPTION, HEAD, TRACEBACK, CAUSED, AFTERWARDS)
+    return DIRECT in text or DURING in text or any(shape.match(text) for shape in shapes)
 
 
 def is_wrapper(text: str) -> bool:

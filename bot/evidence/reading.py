@@ -15,7 +15,7 @@ from bot.evidence.facts import capped, read_run_facts
 from bot.evidence.finding import Finding, Weight
 from bot.evidence.findings import find_failures, is_wrapper
 from bot.evidence.fingerprint import fingerprint
-from bot.evidence.lines import LogLine, read_lines
+from bot.evidence.lines import Level, LogLine, read_lines
 from bot.evidence.masking import mask
 from bot.evidence.roots import Reading, choose_root, evidence_lines, shown_root
 from bot.evidence.rules import RuleSet
@@ -39,7 +39,16 @@ def read_failure(
     lines = read_lines(log)
     reading = _with_report(choose_root(find_failures(lines), lines), error)
     exit_code, signal = _ending(error)
-    cause = judge(reading=reading, near=_near(reading, lines), log=log, exit_code=exit_code, signal=signal, rules=rules)
+    near = _near(reading, lines)
+    cause = judge(
+        reading=reading,
+        near="\n".join(line.text for line in near),
+        around="\n".join(line.text for line in near if line.level not in (Level.DEBUG, Level.INFO)),
+        log=log,
+        exit_code=exit_code,
+        signal=signal,
+        rules=rules,
+    )
     root = _root_error(reading, lines, exit_code, signal)
     kept = read_run_facts(facts)
     return Evidence(
@@ -111,11 +120,11 @@ def _ending(error: ErrorReport) -> tuple[int | None, str | None]:
         return code, None
 
 
-def _near(reading: Reading, lines: Sequence[LogLine]) -> str:
+def _near(reading: Reading, lines: Sequence[LogLine]) -> Sequence[LogLine]:
     root = shown_root(reading)
     if root is None:
-        return "\n".join(line.text for line in lines[-NEAR:])
-    return "\n".join(line.text for line in lines[max(root.first - NEAR, 0) : root.last + NEAR])
+        return lines[-NEAR:]
+    return lines[max(root.first - NEAR, 0) : root.last + NEAR]
 
 
 def _root_error(reading: Reading, lines: Sequence[LogLine], exit_code: int | None, signal: str | None) -> RootError:

@@ -94,3 +94,6 @@ QUIET = re.compile(
     r"\d{1,5} (?:errors?|failures?|warnings?)\b.{0,80}$|no errors\b|without errors?\b|\berrors?[ =:]{1,3}0\b",
     re.IGNORECASE,
 )
+AFTERWARDS = re.compile(r"\s{0,8}(?:Removing|Exiting|Shutting|cleanup|\+ |=====|---|\[job|INFO|DEBUG|uploading)")
+CONTINUES = re.compile(r"\s|[A-Z][A-Za-z ]{1,30}(?: \d{1,6})?: |[a-z_]{2,20}: {1,2}|\[|\(|\{|\* |- |\d{1,3}: ")
+OPEN_END = re.compile(r"[:,(\[{]\s{0,4}$")

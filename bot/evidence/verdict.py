@@ -33,6 +33,7 @@ class Signs:
 
     findings: tuple["Heard", ...]
     near: frozenset[int]
+    around: frozenset[int]
     log: frozenset[int]
     exit_code: int | None
     signal: str | None
@@ -61,18 +62,33 @@ class _ScanFailed(Exception):
     """A scan could not be done, so that nothing can be said."""
 
 
-def judge(*, reading: Reading, near: str, log: str, exit_code: int | None, signal: str | None, rules: RuleSet) -> Cause:
+def judge(
+    *, reading: Reading, near: str, around: str, log: str, exit_code: int | None, signal: str | None, rules: RuleSet
+) -> Cause:
     """Return the cause of a failure as far as its text decides."""
     try:
-        signs = _signs(reading=reading, near=near, log=log, exit_code=exit_code, signal=signal, rules=rules)
+        signs = _signs(
+            reading=reading, near=near, around=around, log=log, exit_code=exit_code, signal=signal, rules=rules
+        )
     except _ScanFailed:
         return _unknown(reason="the log could not be scanned", ruled_out_by=(SCAN_FAILED,))
     matches = tuple(_matches(rules.causes, signs))
     excluded = tuple(match.rule for match in _matches(rules.exclusions, signs) if not match.ruled_out)
-    return _chosen(matches, excluded)
+    return _chosen(matches, excluded, tuple(_told_around(rules.causes, signs)))
 
 
-def _chosen(matches: Sequence[Match], excluded: tuple[Rule, ...]) -> Cause:
+def _told_around(causes: Sequence[Rule], signs: Signs) -> Iterable[str]:
+    """Return the causes that stay of which a line around the root speaks, though no error was made out in it."""
+    for rule in causes:
+        if _passes(rule) or rule.generic or rule.fallback:
+            continue
+        said = (clause for clause in rule.when if clause.messages and not (clause.types or clause.near or clause.log))
+        ruled_out = any(_place(clause, signs, strict=False, now=True) is not None for clause in rule.unless)
+        if not ruled_out and any(not signs.around.isdisjoint(clause.messages) for clause in said):
+            yield rule.id
+
+
+def _chosen(matches: Sequence[Match], excluded: tuple[Rule, ...], around: tuple[str, ...]) -> Cause:
     live = [match for match in matches if not match.ruled_out]
     passing = [match for match in live if _passes(match.rule) and match.place <= Place.CHAIN]
     firm = [match for match in live if not _passes(match.rule) and match.place <= _reach(match.rule)]
@@ -85,7 +101,7 @@ def _chosen(matches: Sequence[Match], excluded: tuple[Rule, ...]) -> Cause:
         return _cause(best, others, excluded)
     if passing:
         best = min(passing, key=lambda match: (match.place, match.order))
-        return _cause(best, passing, excluded, before)
+        return _cause(best, passing, excluded, (*before, *around))
     if last:
         return _cause(min(last, key=lambda match: (match.place, match.order)), last, excluded)
     gone = tuple(match.rule.id for match in matches if match.ruled_out and match.place <= Place.LOG)
@@ -144,11 +160,12 @@ def _unknown(*, reason: str, ruled_out_by: tuple[str, ...] = ()) -> Cause:
 
 
 def _signs(
-    *, reading: Reading, near: str, log: str, exit_code: int | None, signal: str | None, rules: RuleSet
+    *, reading: Reading, near: str, around: str, log: str, exit_code: int | None, signal: str | None, rules: RuleSet
 ) -> Signs:
     return Signs(
         findings=tuple(_heard(place, finding, rules) for place, finding in _placed(reading)),
         near=_found(rules.lines.find(near)),
+        around=_found(rules.messages.find(around)),
         log=_found(rules.lines.find(log)),
         exit_code=exit_code,
         signal=signal,

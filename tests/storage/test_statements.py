@@ -76,7 +76,7 @@ def test_a_failure_costs_few_statements(storage: SqlStorage) -> None:
     with counted() as statements:
         take_in_failure(storage, rerun=False)
 
-    assert len(statements) <= 17, statements
+    assert len(statements) <= 15, statements
 
 
 def test_a_failure_with_a_licensed_rerun_costs_three_more(storage: SqlStorage) -> None:
@@ -84,7 +84,7 @@ def test_a_failure_with_a_licensed_rerun_costs_three_more(storage: SqlStorage) -
     with counted() as statements:
         take_in_failure(storage, rerun=True)
 
-    assert len(statements) <= 20, statements
+    assert len(statements) <= 18, statements
 
 
 def test_a_success_costs_five_statements(storage: SqlStorage) -> None:

@@ -62,16 +62,17 @@ defaults:
     before_next_run: 30m
     ladder: [{after: 15m, ask: oncall}, {after: 30m, ask: team}, {after: 1h, ask: oncall, by: [dm]}]
 jobs:
-  - match: shop/*
-    safe_to_retry: {causes: [network.connection_reset], by: ana@example.com, since: 2026-11-02}
   - {match: shop/revenue, schedule: {cron: "0 3 * * *"}, downstream: [shop/board_pack]}
   - {match: shop/board_pack, schedule: {cron: "0 6 * * *"}}
-  - {match: shop/orders, schedule: {cron: "0 3 * * *"}, safe_to_retry: []}
+  - {match: shop/orders, schedule: {cron: "0 3 * * *"}}
   - {match: shop/stock, schedule: {cron: "0 * * * *"}, recovers_by: any_later_run}
   - {match: shop/minutely, schedule: {every: 1m}, open_after: 1}
   - {match: shop/by_hand_only, watch_manual: true}
-  - {match: shop/ads, team: growth, schedule: {cron: "0 3 * * *"}}
   - {match: shop/report, urgency: low, schedule: {cron: "0 3 * * *"}}
+  - {match: shop/ads, team: growth, schedule: {cron: "0 3 * * *"}}
+  - match: shop/revenue
+    team: finance
+    safe_to_retry: {causes: [network.connection_reset], by: ana@example.com, since: 2026-11-02}
 fallback: {channel: C0JOBS}
 admins: [U0RITA]
 """
