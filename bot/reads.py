@@ -108,5 +108,5 @@ class Records:
             marks=situation.marks,
             downstream=self._worlds.downstream(incident.job, now, owed_since=owed_since, memory_of=self.memory_of),
             record_url=self._record_url(incident.id),
-            occurrences=incident.number,
+            occurrences=self._reads.occurrences_of(record=incident.record),
         )

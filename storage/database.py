@@ -18,7 +18,8 @@ from bot.store import StorageDown
 BUSY = 10.0
 READERS = 16
 
-_PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", f"busy_timeout={int(BUSY * 1000)}")
+_WRITER = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON")
+_READER = ("query_only=ON",)
 
 
 class Database:
@@ -29,9 +30,10 @@ class Database:
         self.sqlite = self.url.get_backend_name() == "sqlite"
         self.read_only = read_only
         self._turn = threading.Lock()
+        self._writer_thread: int | None = None
         if self.sqlite:
-            self.writer = _sqlite_engine(self.url, begin="BEGIN IMMEDIATE", size=1, extra=())
-            self._reader = _sqlite_engine(self.url, begin="BEGIN", size=READERS, extra=("query_only=ON",))
+            self.writer = _sqlite_engine(self.url, begin="BEGIN IMMEDIATE", size=1, pragmas=_WRITER)
+            self._reader = _sqlite_engine(self.url, begin="BEGIN", size=READERS, pragmas=_READER)
         else:
             self.writer = create_engine(self.url, pool_size=READERS, pool_pre_ping=True)
             self._reader = self.writer.execution_options(isolation_level="REPEATABLE READ")
@@ -72,11 +74,16 @@ class Database:
         if not self.sqlite:
             yield
             return
+        me = threading.get_ident()
+        if self._writer_thread == me:
+            raise RuntimeError("this thread has a write transaction open already")
         if not self._turn.acquire(timeout=BUSY):
             raise StorageDown(f"no turn to write within {BUSY:.0f} s")
+        self._writer_thread = me
         try:
             yield
         finally:
+            self._writer_thread = None
             self._turn.release()
 
 
@@ -106,8 +113,12 @@ def _reason(error: SQLAlchemyError) -> str:
     return str(getattr(error, "orig", None) or error).partition("\n")[0]
 
 
-def _sqlite_engine(url: URL, *, begin: str, size: int, extra: tuple[str, ...]) -> Engine:
-    """Transactions begin as we say, not when the driver guesses that a statement writes."""
+def _sqlite_engine(url: URL, *, begin: str, size: int, pragmas: tuple[str, ...]) -> Engine:
+    """Transactions begin as we say, not when the driver guesses that a statement writes.
+
+    Only the writer, of which there is one, turns the write-ahead log on (for good, in the file): two that do it at once
+    are told that the database is locked, whatever their timeout.
+    """
     engine = create_engine(
         url,
         poolclass=QueuePool,
@@ -118,7 +129,7 @@ def _sqlite_engine(url: URL, *, begin: str, size: int, extra: tuple[str, ...]) -
 
     @event.listens_for(engine, "connect")
     def _prepare(driver_connection: Any, _record: Any) -> None:
-        for pragma in (*_PRAGMAS, *extra):
+        for pragma in pragmas:
             driver_connection.execute(f"PRAGMA {pragma}").close()
 
     @event.listens_for(engine, "begin")

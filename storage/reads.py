@@ -33,6 +33,9 @@ _NEWEST_FIRST = (
     .execution_options(yield_per=100)
 )
 _UNRESOLVED_ONLY = _NEWEST_FIRST.where(text(f"occurrences.{IS_UNRESOLVED}"))
+_NEWEST_NUMBER = select(func.max(occurrences.c.number).label("newest")).where(
+    occurrences.c.record == bindparam("record")
+)
 _CONVERSATION = (
     select(conversations.c.channel, conversations.c.root_ts)
     .join(occurrences, occurrences.c.conversation_id == conversations.c.id)
@@ -94,6 +97,10 @@ class SqlReads:
         with self._database.read() as connection, connection.execute(statement) as rows:
             found = (row.document for row in rows if fnmatchcase(f"{row.scheduler}/{row.name}", jobs))
             return tuple(islice(found, limit))
+
+    def occurrences_of(self, *, record: int) -> int:
+        row = self._first(_NEWEST_NUMBER, record=record)
+        return int(row.newest or 0) if row else 0
 
     def occurrence_at(self, *, channel: str, root_ts: str) -> tuple[int, int] | None:
         row = self._first(_AT, channel=channel, root_ts=root_ts)

@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import (
+    BigInteger,
     Boolean,
     CheckConstraint,
     Column,
@@ -83,7 +84,7 @@ runs = Table(
     Column("job_id", Id, ForeignKey("jobs.id"), nullable=False),
     Column("nominal_time", NominalTime, nullable=False),
     Column("run_id", Text, nullable=False),
-    Column("generation", Integer, nullable=False),
+    Column("generation", BigInteger, nullable=False),
     Column("attempt", Integer, nullable=False),
     Column("trigger", Text, nullable=False),
     Column("url", Text),

@@ -173,12 +173,13 @@ class _Wiring:
             schedulers=self._schedulers.all,
             doors=frozenset({Door.CHANNEL, Door.DM}),
         )
+        self._thread_url = _ThreadUrl(self._slack)
         self._records = Records(
             reads=storage.reads,
             worlds=worlds,
             people=self._directory.people,
             clock=clock,
-            thread_url=_ThreadUrl(self._slack),
+            thread_url=self._thread_url,
         )
         self._intake = Intake(
             storage=storage,
@@ -227,6 +228,11 @@ class _Wiring:
             step=service.look_at_policies, clock=self._clock, at_least_every=POLICIES_EVERY
         )
         return service
+
+    def _look_around(self, now: datetime) -> datetime | None:
+        """What is read from the workspace outside every transaction: its address and its people."""
+        self._thread_url.learn()
+        return self._directory.step(now)
 
     def _current(self) -> Policies:
         return self._policies.current
@@ -316,19 +322,23 @@ class _Wiring:
 
 
 class _ThreadUrl:
-    """The address of a message, once the workspace's own address could be read."""
+    """The address of a message, once the workspace's own address was read; asking for it never waits for Slack."""
 
     def __init__(self, slack: SlackChat | None) -> None:
         self._slack = slack
         self._base: str | None = None
 
     def __call__(self, channel: str, ts: str) -> str | None:
-        if self._base is None and self._slack is not None:
-            try:
-                self._base = self._slack.auth().url.rstrip("/")
-            except SendFailed:
-                return None
         return f"{self._base}/archives/{channel}/p{ts.replace('.', '')}" if self._base else None
+
+    def learn(self) -> None:
+        """Read the workspace's address, until it is known."""
+        if self._base is not None or self._slack is None:
+            return
+        try:
+            self._base = self._slack.auth().url.rstrip("/")
+        except SendFailed as failed:
+            log.warning("the workspace's address is not known yet", extra={"code": failed.code})
 
 
 def _slack(settings: Settings, clock: Clock) -> SlackChat | None:

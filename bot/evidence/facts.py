@@ -39,7 +39,7 @@ class _Keeper:
             return [self.kept(inner, name, depth + 1) for inner in list(value)[:ITEMS_CAP]]
         if value is None or isinstance(value, bool):
             return value
-        if names_secret(name) and not isinstance(value, int | float):
+        if names_secret(name, number=isinstance(value, int | float)):
             return MASK
         if isinstance(value, int):
             return value if value.bit_length() <= 63 else f"{value:.6e}" if value.bit_length() < 1000 else "[cut]"

@@ -23,6 +23,7 @@ from bot.evidence.shapes import (
     FRAME,
     GO,
     HEAD,
+    LOST_TASK,
     OPEN_END,
     PANIC,
     PLAIN_TYPE,
@@ -140,6 +141,8 @@ def _exception(lines: Sequence[LogLine], index: int, found: re.Match[str]) -> Fi
     inner = found["inner"]
     if "." not in found["type"] and found["type"] in ("Failed", "Error", "Exception", "Failure", "Exit", "Killed"):
         return _told(lines, index)
+    if (lost := LOST_TASK.search(message)) is not None:
+        inner, message = lost["type"], lost["message"]
     finding = _typed(lines, index, inner or found["type"], message, weight)
     return replace(finding, link=Link.CAUSE) if CAUSED.match(line.text) else finding
 

@@ -115,6 +115,7 @@ _HARMLESS = frozenset(
         "the",
     )
 )
+_SURE_KEY = re.compile(rf"(?:{_SURE})\d{{0,3}}$", re.IGNORECASE)
 _TELLING_KEY = re.compile(
     rf"(?:{_SURE}|(?:^|[^a-z])(?:{_MAYBE}|cookies?|authorization|tokens?))\d{{0,3}}$", re.IGNORECASE
 )
@@ -136,9 +137,9 @@ def mask(text: str) -> str:
     return _mask_named(text)
 
 
-def names_secret(name: str) -> bool:
-    """Whether a value under this name is to be hidden whole, whatever it looks like."""
-    return _TELLING_KEY.search(name[-80:]) is not None
+def names_secret(name: str, *, number: bool = False) -> bool:
+    """Whether a value under this name is to be hidden whole; a number only where the name leaves no doubt."""
+    return (_SURE_KEY if number else _TELLING_KEY).search(name[-80:]) is not None
 
 
 def _mask_named(text: str) -> str:

@@ -27,7 +27,11 @@ TAIL_CAP = 8 * 1024
 MESSAGE_CAP = 1000
 SHOWN_WIDTH = 400
 NEAR = 25
+SPOKEN = 500
 
+_STATEMENT = re.compile(
+    r"\s{0,12}[\[(]?(?:SQL|parameters|SELECT|INSERT|UPDATE|DELETE|MERGE|CREATE|WITH|FROM|WHERE|VALUES)\b"
+)
 _OWN = "ontrack."
 
 
@@ -43,7 +47,7 @@ def read_failure(
     cause = judge(
         reading=reading,
         near="\n".join(line.text for line in near),
-        around="\n".join(line.text for line in near if line.level not in (Level.DEBUG, Level.INFO)),
+        around="\n".join(line.text for line in near if _speaks_up(line)),
         log=log,
         exit_code=exit_code,
         signal=signal,
@@ -127,6 +131,11 @@ def _near(reading: Reading, lines: Sequence[LogLine]) -> Sequence[LogLine]:
     return lines[max(root.first - NEAR, 0) : root.last + NEAR]
 
 
+def _speaks_up(line: LogLine) -> bool:
+    """Whether a line may say something against the root; statements and values printed along with it may not."""
+    return line.level not in (Level.DEBUG, Level.INFO) and len(line.text) <= SPOKEN and not _STATEMENT.match(line.text)
+
+
 def _root_error(reading: Reading, lines: Sequence[LogLine], exit_code: int | None, signal: str | None) -> RootError:
     masked = _masked(lines)
     shown = tuple(
@@ -135,7 +144,7 @@ def _root_error(reading: Reading, lines: Sequence[LogLine], exit_code: int | Non
     )
     if reading.root is not None:
         message = capped(mask(reading.root.message), MESSAGE_CAP)
-        return RootError(type=reading.root.type, message=message, lines=shown)
+        return RootError(type=mask(reading.root.type) if reading.root.type else None, message=message, lines=shown)
     last = next((line.text.strip() for line in reversed(lines) if line.text.strip()), "")
     return RootError(type=None, message=capped(mask(last), MESSAGE_CAP) or _ended(exit_code, signal), lines=shown)
 

@@ -138,6 +138,8 @@ class _Builder:
         if not when:
             raise RuleError(rule_id=rule_id, field="when", message="expected at least one signal")
         examples = raw.get("examples") or {}
+        if not isinstance(examples, Mapping):
+            raise RuleError(rule_id=rule_id, field="examples", message="expected match and no_match")
         return Rule(
             id=rule_id,
             title=text_of(raw, rule_id, "title", rule_id),

@@ -97,3 +97,4 @@ QUIET = re.compile(
 AFTERWARDS = re.compile(r"\s{0,8}(?:Removing|Exiting|Shutting|cleanup|\+ |=====|---|\[job|INFO|DEBUG|uploading)")
 CONTINUES = re.compile(r"\s|[A-Z][A-Za-z ]{1,30}(?: \d{1,6})?: |[a-z_]{2,20}: {1,2}|\[|\(|\{|\* |- |\d{1,3}: ")
 OPEN_END = re.compile(r"[:,(\[{]\s{0,4}$")
+LOST_TASK = re.compile(rf"most recent failure: Lost task [^\n]{{1,200}}?: (?P<type>{NAME}): (?P<message>.*)")

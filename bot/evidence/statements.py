@@ -22,7 +22,8 @@ _OPENING = re.compile(
     r"|(?<=: )(?:pq|pgx|db error|mysql|sql|driver): (?:ERROR: {1,2})?|(?<=: )(?=(?:ERROR|FATAL): )"
 )
 _DATA_WORD = re.compile(
-    r"\b(?:row|record|value|field|column|cell|line|key|data|text|comment|note|input|payload|item|user|subject)\b",
+    r"\b(?:row|record|values?|field|column|col|cell|line|key|data|text|string|comment|note|input|payload|body|content|item|user"
+    r"|subject|expected|got|valid|invalid|validation|validate|pars(?:e|ing|er)|reject(?:ed|s)?|assert(?:ion)?|said|says|quality)\b",
     re.IGNORECASE,
 )
 
@@ -33,7 +34,7 @@ def statements(message: str) -> tuple[str, ...]:
     first_line = min(message.find("\n") % (REACH + 1), REACH) if "\n" in message else REACH
     starts = [0]
     for found in _OPENING.finditer(flat, 0, max(first_line, 1) + 1 if first_line < REACH else REACH):
-        if found["words"] is not None and _DATA_WORD.search(found["words"]):
+        if found["words"] is not None and _DATA_WORD.search(flat, 0, found.end()):
             continue
         starts.append(found.end())
         if len(starts) >= MOST:

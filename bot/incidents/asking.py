@@ -73,7 +73,8 @@ def acknowledge(draft: Draft, by: By) -> None:
     """A word of the team counts as an acknowledgement where nobody holds one."""
     if draft.incident.first_word_at is None:
         draft.set(first_word_at=by.at)
-    if draft.incident.acknowledgement is None:
+    held = draft.incident.acknowledgement
+    if held is None or held.until <= draft.now:
         until = draft.now + draft.situation.policy.chase.acknowledgement
         draft.set(acknowledgement=Acknowledgement(by=by, until=until))
     draft.set(chase=replace(draft.incident.chase, reason=""))

@@ -26,7 +26,9 @@ def started(draft: Draft, event: RunStarted) -> None:
             reruns.begin(draft, rerun, "our rerun started")
         return
     owed = next((one for one in incident.owed if one.nominal_time == event.run.nominal_time), None)
-    if owed is not None and event.run.trigger in (Trigger.MANUAL, Trigger.RERUN):
+    if event.rerun_key is not None:
+        draft.note("run_started", "an earlier rerun of ours started", run=event.run.run_id)
+    elif owed is not None and event.run.trigger in (Trigger.MANUAL, Trigger.RERUN):
         _by_hand(draft, event)
     elif owed is not None and owed.failure.cause == NOT_STARTED:
         draft.reply(ReplyKind.RUN, what="started", run=event.run, by=event.by, nominal_time=event.run.nominal_time)
@@ -138,7 +140,7 @@ def outcome_of(event: RunSucceeded, incident: Incident, *, mine: bool) -> Outcom
     """Who or what brought the good run."""
     if incident.fix is not None:
         return Outcome.FIXED
-    if mine:
+    if mine or event.rerun_key is not None:
         return Outcome.RECOVERED
     if event.run.trigger in (Trigger.MANUAL, Trigger.RERUN, Trigger.BACKFILL):
         return Outcome.RECOVERED_BY_HAND

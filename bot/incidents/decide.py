@@ -119,6 +119,9 @@ def _without_incident(draft: Draft, event: Event) -> None:
 
 
 def _unresolved(draft: Draft, event: Event) -> None:
+    held = draft.incident.acknowledgement
+    if draft.incident.status is Status.VERIFYING and held is not None and held.until <= draft.now:
+        draft.set(acknowledgement=None)
     match event:
         case RunFailed() | RunLate():
             opening.join(draft, event)

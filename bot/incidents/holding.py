@@ -65,6 +65,10 @@ def leave(draft: Draft, event: LeaveWanted) -> None:
     limit = draft.now + draft.situation.policy.limits.leave
     if _refuses_while_pending(draft):
         return
+    before = draft.incident.decision
+    if before is not None and before.holds_schedule:
+        draft.tell(ToldKind.OTHER_STATE, "its schedule is still stopped: resume it first", status=draft.incident.status)
+        return
     if event.until <= draft.now or event.until > limit:
         days = draft.situation.policy.limits.leave.days
         draft.tell(ToldKind.INVALID, f"choose an instant that is to come, at most {days} days away", about="until")

@@ -46,7 +46,13 @@ def answered(draft: Draft, rerun: Rerun, event: SchedulerAnswered) -> None:
         case AnswerKind.STARTED:
             begin(draft, rerun, "the look found the rerun started")
         case AnswerKind.REFUSED:
-            _drop(draft, rerun, "refused", f"the scheduler refused the rerun: {event.message}", event.message)
+            _drop(
+                draft,
+                rerun,
+                "refused",
+                f"the scheduler refused the rerun: {event.message or 'it gave no reason'}",
+                event.message,
+            )
         case AnswerKind.NOT_STARTED:
             _drop(draft, rerun, "not_started", f"the rerun never started: {event.message or 'nothing ran'}", "")
         case AnswerKind.UNCERTAIN | AnswerKind.CANNOT_TELL if rerun.phase is RerunPhase.LOST:

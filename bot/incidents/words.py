@@ -36,6 +36,8 @@ def acknowledged(draft: Draft, event: Acknowledged) -> None:
     held = draft.incident.acknowledgement
     if _absurd(draft, event):
         return
+    if held is not None and held.until <= draft.now:
+        held = None
     if held is not None and held.by.person.id != event.by.person.id:
         draft.tell(ToldKind.TAKEN, "somebody has it already", by=held.by.person, until=held.until)
         draft.note("also_acknowledged", f"{event.by.person} came second", by=event.by)

@@ -42,6 +42,9 @@ class Reads(Protocol):
     def incidents(self, *, which: Which, jobs: str = "*", limit: int) -> tuple[Incident, ...]:
         """The newest first; `jobs` is a glob on `scheduler/job`."""
 
+    def occurrences_of(self, *, record: int) -> int:
+        """How many occurrences the record has; the last of them bears that number."""
+
     def occurrence_at(self, *, channel: str, root_ts: str) -> tuple[int, int] | None:
         """The occurrence that the thread with this root shows."""
 

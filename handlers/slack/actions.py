@@ -12,13 +12,17 @@ from bot.incidents.model import UNRESOLVED, Status
 from bot.render import holding, modals
 from bot.render.actions import ActionId, read_value
 from bot.render.more import modal_more
+from bot.render.rendered import Rendered
 from bot.render.snapshot import Snapshot
+from bot.store import StorageDown
 from handlers.slack.buttons import SAID, Clicked
-from handlers.slack.desk import DOOR, Desk, place_of
+from handlers.slack.desk import DOOR, Desk
 from handlers.slack.payloads import Click, Interaction, malformed
+from handlers.slack.places import place_of
 from handlers.wire import Refused
 
 ANY = frozenset(Status)
+NOTHING_STORED = "Nothing was stored: the database cannot be reached just now. Please try again in a minute."
 
 
 Build = Callable[[Desk, Snapshot], dict[str, Any]]
@@ -42,7 +46,18 @@ OPENED: Mapping[ActionId, tuple[Build, frozenset[Status]]] = {
 
 
 def on_click(desk: Desk, interaction: Interaction) -> None:
-    """Take the click in, or open its modal; raises `Refused` for one that no button of ours can send."""
+    """Take the click in, or open its modal; raises `Refused` for one that no button of ours can send.
+
+    Raises `StorageDown` after telling the person that nothing was stored.
+    """
+    try:
+        _clicked(desk, interaction)
+    except StorageDown:
+        desk.tell(place_of(interaction), lambda: Rendered(text=NOTHING_STORED))
+        raise
+
+
+def _clicked(desk: Desk, interaction: Interaction) -> None:
     click = _only_click(interaction)
     action = _action_of(click)
     if action is ActionId.OPEN_RECORD:
@@ -68,7 +83,7 @@ def on_click(desk: Desk, interaction: Interaction) -> None:
 
 def _say(desk: Desk, interaction: Interaction, *, key: str, event: PersonEvent, occurrence: tuple[int, int]) -> None:
     place = place_of(interaction)
-    said = desk.taken(key=key, event=event, occurrence=occurrence, place=place)
+    said = desk.taken(key=key, event=event, occurrence=occurrence)
     if said.kind is not ToldKind.DONE or place.view_id is not None:
         desk.tell(place, lambda: desk.shown(said, occurrence=occurrence))
 

@@ -6,7 +6,7 @@ It must not know single buttons or modals.
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from bot.incidents.effects import Told, ToldKind
 from bot.incidents.events import PersonEvent
@@ -19,16 +19,15 @@ from bot.render.modal_parts import CauseChoice
 from bot.render.private import told as rendered_told
 from bot.render.rendered import Rendered
 from bot.render.snapshot import Snapshot
-from bot.store import StorageDown
 from handlers.meters import Meters
 from handlers.slack.answers import PrivateAnswers
-from handlers.slack.payloads import Container, Interaction, User
+from handlers.slack.payloads import User
+from handlers.slack.places import Place, blocks_of, link_to, told_view
 
 logger = logging.getLogger(__name__)
 
 DOOR = "slack"
 WITH_LINK = frozenset({ToldKind.SETTLED, ToldKind.OTHER_STATE})
-NOTHING_STORED = "Nothing was stored: the database cannot be reached just now. Please try again in a minute."
 
 TakeIn = Callable[[Sequence[Inbound]], list[Outcome]]
 Causes = Callable[[], Sequence[CauseChoice]]
@@ -68,17 +67,6 @@ class SlackReads(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """Where a private answer to a click goes: into the open modal, else beside the message."""
-
-    user: str
-    trigger_id: str
-    view_id: str | None
-    channel: str | None
-    thread_ts: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
     """Handed to every listener by `slack_door`; `causes` are those that the rules know now, for the choice of a cause."""
 
@@ -93,14 +81,9 @@ class Desk:
         person = Person(id=user.id, name=user.name or user.username or "")
         return By(person=person, at=self.clock(), door=DOOR)
 
-    def taken(self, *, key: str, event: PersonEvent, occurrence: tuple[int, int], place: Place) -> Told:
-        """Take a person's word in, and return what the person is told; raises `StorageDown` after telling so."""
-        try:
-            (outcome,) = self.take_in([Inbound(key=key, event=event, occurrence=occurrence)])
-        except StorageDown:
-            if place.view_id is None:
-                self.tell(place, lambda: Rendered(text=NOTHING_STORED))
-            raise
+    def taken(self, *, key: str, event: PersonEvent, occurrence: tuple[int, int]) -> Told:
+        """Take a person's word in, and return what the person is told; raises `StorageDown`."""
+        (outcome,) = self.take_in([Inbound(key=key, event=event, occurrence=occurrence)])
         self.meters.taken(door=DOOR, result=outcome.result)
         if outcome.told is not None:
             return outcome.told
@@ -116,7 +99,7 @@ class Desk:
             return rendered
         newest = max(number, snapshot.occurrences if snapshot is not None else number)
         url = self.reads.permalink(record, newest)
-        return Rendered(text=rendered.text, blocks=(*_blocks(rendered), _link(url))) if url else rendered
+        return Rendered(text=rendered.text, blocks=(*blocks_of(rendered), link_to(url))) if url else rendered
 
     def tell(self, place: Place, say: Callable[[], Rendered]) -> None:
         """Answer privately with what `say` returns; it is called in the background, since it may have to read."""
@@ -126,37 +109,3 @@ class Desk:
             self.answers.ephemeral(channel=place.channel, user=place.user, thread_ts=place.thread_ts, say=say)
         else:
             logger.warning("there is no place for a private answer", extra={"user": place.user})
-
-
-def place_of(interaction: Interaction) -> Place:
-    message, container = interaction.message, interaction.container or Container()
-    own_ts = message.ts if message else container.message_ts
-    thread_ts = (message.thread_ts if message else None) or container.thread_ts
-    return Place(
-        user=interaction.user.id,
-        trigger_id=interaction.trigger_id,
-        view_id=interaction.view.id if interaction.view else None,
-        channel=interaction.channel.id if interaction.channel else container.channel_id,
-        thread_ts=thread_ts if thread_ts != own_ts else None,
-    )
-
-
-def told_view(rendered: Rendered) -> dict[str, Any]:
-    """A modal that only says something."""
-    return {
-        "type": "modal",
-        "title": {"type": "plain_text", "text": "ontrack"},
-        "close": {"type": "plain_text", "text": "Close"},
-        "blocks": list(_blocks(rendered)),
-    }
-
-
-def _blocks(rendered: Rendered) -> tuple[dict[str, Any], ...]:
-    if rendered.blocks:
-        return rendered.blocks
-    return ({"type": "section", "text": {"type": "plain_text", "text": rendered.text[:3000]}},)
-
-
-def _link(url: str) -> dict[str, Any]:
-    elements = [{"type": "link", "url": url, "text": "Open the current thread"}]
-    return {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": elements}]}

@@ -135,12 +135,12 @@ def test_masking_twice_changes_nothing(template: str, secret: str) -> None:
 
 @pytest.mark.scenario(24)
 @pytest.mark.parametrize("template", TEMPLATES)
-@pytest.mark.parametrize("place", ["log", "message", "facts", "last_good"])
+@pytest.mark.parametrize("place", ["log", "message", "type", "facts", "last_good"])
 def test_no_secret_survives_into_evidence(rules: RuleSet, template: str, place: str) -> None:
     secret = "Zq8xK2mPw94LtRb7Vd3NhJ6c"
     planted = template.format(secret)
     error = ErrorReport(
-        type="acme.Failure",
+        type=planted if place == "type" else "acme.Failure",
         message=f"failed: {planted}" if place == "message" else "failed",
         log=f"INFO start\nERROR failed: {planted}\n" if place == "log" else "",
         exit_code=1,
@@ -155,10 +155,24 @@ def test_no_secret_survives_into_evidence(rules: RuleSet, template: str, place: 
 
 
 def test_a_value_under_a_telling_name_is_hidden_whatever_it_is() -> None:
-    facts = {"env": {"DB_PASSWORD": "hunter2", "api_key": "a b c", "PATH": "/usr/bin", "tokens": ["abc"]}}
+    facts = {
+        "env": {
+            "DB_PASSWORD": "hunter2",
+            "api_key": "a b c",
+            "PATH": "/usr/bin",
+            "tokens": ["abc"],
+            "pwd": 12345,
+            "key": 7,
+        }
+    }
 
     assert read_run_facts(facts) == {
-        "env": {"DB_PASSWORD": "[masked]", "api_key": "[masked]", "PATH": "/usr/bin", "tokens": ["[masked]"]}
+        "env": {
+            **dict.fromkeys(("DB_PASSWORD", "api_key", "pwd"), "[masked]"),
+            "PATH": "/usr/bin",
+            "tokens": ["[masked]"],
+            "key": 7,
+        }
     }
 
 

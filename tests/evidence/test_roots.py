@@ -10,6 +10,10 @@ JVM_CHAIN = (
     "Caused by: a.b.Middle: x\n\tat a.b(C.java:2)\n"
     "Caused by: java.io.FileNotFoundException: orders.csv\n\tat a.b.C.e(C.java:2)\n\t... 12 more\n"
 )
+SPARK_TASK = (
+    "a.SparkException: Job aborted due to stage failure: Task 1 in stage 1.0 failed 4 times, most recent failure: "
+    "Lost task 1.3 in stage 1.0 (TID 7) (10.0.0.1 executor 6): java.lang.ArithmeticException: / by zero\n\tat a.b(C.java:1)\n"
+)
 JSON_RECORDS = (
     '{"level":"info","msg":"start"}\n'
     '{"level":"error","msg":"load failed","error":"disk quota exceeded"}\n'
@@ -48,6 +52,12 @@ def root_of(rules: RuleSet, log: str) -> RootError:
             "java.io.FileNotFoundException",
             "orders.csv",
             5,
+        ),
+        (
+            SPARK_TASK,
+            "java.lang.ArithmeticException",
+            "/ by zero",
+            1,
         ),
         (
             "panic: assignment to entry in nil map\n\ngoroutine 1 [running]:\nmain.main()\n",

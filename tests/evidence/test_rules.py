@@ -100,6 +100,7 @@ def test_a_company_replaces_a_packaged_cause() -> None:
         ({"id": "a.b", "when": {"message": "x"}, "retry_hint": "always"}, "retry_hint", 1),
         ({"id": "a.b", "when": {"log": "x"}, "retry_hint": "likely"}, "when[0]", 1),
         ({"id": "a.b", "when": {"message": "x"}, "never_safe": "yes"}, "never_safe", 1),
+        ({"id": "a.b", "when": {"message": "x"}, "examples": ["x"]}, "examples", 1),
         ({"id": "unknown", "when": {"message": "x"}}, "id", 1),
         ({"id": "A b", "when": {"message": "x"}}, "id", 1),
         ({"when": {"message": "x"}}, "id", 1),

@@ -81,8 +81,11 @@ class Reading:
 
     snapshots: dict[tuple[int, int], Snapshot] = field(default_factory=dict)
     records: tuple[Open, ...] = ()
+    down: bool = False
 
     def snapshot(self, record: int, number: int) -> Snapshot | None:
+        if self.down:
+            raise StorageDown
         return self.snapshots.get((record, number))
 
     def permalink(self, record: int, number: int) -> str | None:

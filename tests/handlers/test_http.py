@@ -208,7 +208,7 @@ def test_over_the_cap_in_flight_a_request_is_sent_away_and_the_others_are_served
     assert over.headers["retry-after"] == "1"
     assert alive.status_code == 200
     assert served == [200, 200]
-    assert web.client.post("/wait", trust_env=False).status_code == 200
+    assert web.client.post("/wait").status_code == 200
 
 
 def test_the_bytes_in_flight_are_bounded_over_all_requests(serve: Serve) -> None:

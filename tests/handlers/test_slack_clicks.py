@@ -246,6 +246,17 @@ def test_when_nothing_could_be_stored_the_person_is_told_and_may_press_again(
     assert said["text"].startswith("Nothing was stored")
 
 
+@pytest.mark.parametrize("payload", [click("pause"), click_in_modal("pause")], ids=["on a message", "in a modal"])
+def test_when_nothing_can_be_read_the_person_is_told(
+    slack: Served, reads: Reading, workspace: Workspace, payload: dict[str, Any]
+) -> None:
+    reads.down = True
+
+    assert interact(slack, payload).status_code == 503
+    ((_, said),) = workspace.heard()
+    assert "Nothing was stored" in str(said)
+
+
 def test_what_nobody_foresaw_is_a_503_with_its_id(
     slack: Served, intake: Recorder, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -21,7 +21,7 @@ from bot.incidents.events import (
 )
 from bot.incidents.model import AtEnd, Status
 from bot.sandbox.slack.blocks import check_view
-from handlers.slack.views import READ
+from handlers.slack.filled import READ
 from tests.handlers.doubles import NOON, Reading, Recorder, Workspace
 from tests.handlers.server import Served
 from tests.handlers.slack_side import (

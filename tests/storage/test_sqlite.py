@@ -86,3 +86,14 @@ def test_looks_that_are_made_all_the_time_read_an_index(sqlite_url: str) -> None
 
     assert len(looks) > 15
     assert {scan for scan in scans if not scan.endswith(PARTIAL) and "INDEX ix_" not in scan} == set()
+
+
+def test_a_thread_that_would_wait_for_itself_is_told_at_once(sqlite_url: str) -> None:
+    storage = open_storage(sqlite_url, instance="web")
+    with (
+        storage.begin_write(born_leased=False, now=NOW),
+        pytest.raises(RuntimeError, match="already"),
+        storage.begin_write(born_leased=False, now=NOW),
+    ):
+        pass
+    storage.close()

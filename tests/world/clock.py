@@ -1,6 +1,7 @@
 """A clock that stands still until it is moved, and the instants that tests write as words. It must not read another."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -21,6 +22,23 @@ class Clock:
     def tick(self) -> None:
         """A moment later: nothing that people do happens at the very same instant."""
         self.now += timedelta(milliseconds=1)
+
+
+class Killed(BaseException):
+    """The process was killed: nothing in it may catch this."""
+
+
+@dataclass(slots=True)
+class ProcessClock:
+    """The clock as one life of the process sees it; that life ends at the first look after `dies_when` came true."""
+
+    clock: Clock
+    dies_when: Callable[[], bool] | None = None
+
+    def __call__(self) -> datetime:
+        if self.dies_when is not None and self.dies_when():
+            raise Killed
+        return self.clock()
 
 
 def next_at(written: str, after: datetime) -> datetime:

@@ -32,18 +32,23 @@ class Door:
 
 @dataclass(slots=True, kw_only=True)
 class Stage:
-    """The stand-in (`slack` speaks to it, `slack_url` is its address) and the address of the product (`url`)."""
+    """The stand-in (`slack` speaks to it, `slack_url` is its address) and the address of the product (`url`).
+
+    `began_with`: the number of the last row in the stand-in's journal that is of an earlier test.
+    """
 
     clock: Clock
     door: Door
     url: str
     slack_url: str
     slack: Workspace = field(repr=False)
+    began_with: int = 0
 
     def reset(self) -> None:
         """The workspace as it was at first, and the clock as well."""
         self.clock.now = MONDAY_MIDNIGHT
         self.slack.reset()
+        self.began_with = int(self.slack.state()["n"])
         self.door.app = None
 
 

@@ -3,7 +3,8 @@
 Nothing of the product is replaced but the schedulers' other side and, for PostgreSQL and SQLite alike, nothing at all.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,11 +17,12 @@ from bot.compose.service import Service, build
 from bot.delivery import Pace
 from bot.incidents.keys import Action, JobKey
 from bot.incidents.model import Incident
+from bot.intake.surroundings import scopes_of
 from bot.policies import PolicyFile
 from bot.ports import SchedulerRequest
 from bot.settings import Settings
 from bot.store import EffectRow, EffectState, TimelineRow, Which
-from tests.world.clock import Clock, last_at, next_at
+from tests.world.clock import Clock, Killed, ProcessClock, last_at, next_at
 from tests.world.people import CHANNELS, GROUPS, PEOPLE, POLICIES, RESET, SECRET, SOURCE_TOKEN, TOKEN
 from tests.world.reports import SCHEDULER, Report, cloud_event
 from tests.world.scheduler import FakeScheduler
@@ -44,6 +46,8 @@ class World:
     pace: Pace = AT_ONCE
     scheduler: FakeScheduler = field(default_factory=lambda: FakeScheduler(SCHEDULER))
     service: Service = field(init=False, repr=False)
+    _process: ProcessClock = field(init=False, repr=False)
+    delivering: bool = True
     _read_people_at: datetime | None = None
     _http: httpx.Client = field(init=False, repr=False)
 
@@ -81,13 +85,19 @@ class World:
         self.moves_to(self.now + timedelta(**span))
 
     def settles(self) -> None:
-        """Everything that is due now is done."""
+        """Everything that is due now is done; a process that dies over it is started anew."""
+        try:
+            self._settles()
+        except Killed:
+            self.kill()
+
+    def _settles(self) -> None:
         steps = self.service.steps
         for _ in range(NO_END):
             if self._read_people_at is None or self._read_people_at <= self.now:
                 self._read_people_at = steps["directory"](self.now)
             timer_at = steps["timers"](self.now)
-            effect_at = steps["delivery"](self.now)
+            effect_at = steps["delivery"](self.now) if self.delivering else None
             if all(at is None or at > self.now for at in (timer_at, effect_at, self._next_due())):
                 return
         raise AssertionError("there is always something due now")
@@ -150,7 +160,6 @@ class World:
 
     def sends(self, events: Sequence[Mapping[str, Any]]) -> Json:
         """POST a batch to the events door, and let everything settle."""
-        self.clock.tick()
         got = self.posts(events)
         self.settles()
         answer: Json = got.raise_for_status().json()
@@ -263,13 +272,17 @@ class World:
     def mentions(self) -> list[Mention]:
         """Whose phone rang, in the order in which it did: posts only, since edits notify nobody."""
         found = []
-        for row in self.stage.slack.journal(method="chat.postMessage"):
+        for row in self.posted():
             channel, message = row["result"]["channel"], row["result"]["message"]
             for sign in pinged(message):
                 at = datetime.fromisoformat(row["at"]).astimezone(UTC)
                 who, where = NAMES.get(sign, sign), NAMES.get(channel, channel)
                 found.append(Mention(at=at, who=who, channel=where, text=self.text_of(message)))
         return found
+
+    def posted(self) -> list[Json]:
+        """The posts that the workspace has accepted, as rows of its journal."""
+        return self.stage.slack.journal(method="chat.postMessage", since=self.stage.began_with)
 
     def text_of(self, message: Json) -> str:
         return self.stage.slack.text_of(message)
@@ -301,7 +314,21 @@ class World:
     def outbox(self, *states: EffectState) -> tuple[EffectRow, ...]:
         return self.service.storage.reads.outbox(states=states or tuple(EffectState), limit=10_000)
 
+    def used(self, job: str) -> float:
+        """The run hours of the job's automatic allowance that are booked in this period."""
+        policy = self.service.policies.current.job(key_of(job))
+        booked = self.service.storage.reads.booked(scopes=scopes_of(key_of(job), policy, self.now))
+        return sum(amount for scope, amount in booked.items() if scope.name.startswith("job:"))
+
     # the process
+
+    @contextmanager
+    def undelivered(self) -> Iterator[None]:
+        """Inside nothing leaves: the deliverers are busy elsewhere."""
+        self.delivering = False
+        yield
+        self.delivering = True
+        self.settles()
 
     def has_policies(self, text: str) -> None:
         """policies.yaml is edited, and found changed."""
@@ -310,6 +337,10 @@ class World:
         self.service.look_at_policies(self.now)
         self._read_people_at = None
         self.settles()
+
+    def dies_when(self, moment: Callable[[], bool]) -> None:
+        """The process will die at that moment, in the middle of whatever it does; nothing of it is left but its rows."""
+        self._process.dies_when = moment
 
     def kill(self) -> None:
         """The process dies where it stands and is started again on the same database."""
@@ -336,10 +367,11 @@ class World:
             "SOURCE_TOKENS": f"{SCHEDULER}:{SOURCE_TOKEN}",
             "STATE_DIR": str(self.directory / "state"),
         }
+        self._process = ProcessClock(self.clock)
         settings = Settings.from_env(env)
         policies = PolicyFile(settings.policies, env={})
         self.service = build(
-            settings, policies, pace=self.pace, threads=0, clock=self.clock, connect=lambda spec: self.scheduler
+            settings, policies, pace=self.pace, threads=0, clock=self._process, connect=lambda spec: self.scheduler
         )
         self.service.follow_policies()
         self.stage.door.app = self.service.app
@@ -351,7 +383,7 @@ class World:
 
     def _next_due(self) -> datetime | None:
         storage = self.service.storage
-        due = (storage.next_timer_at(), storage.next_effect_at(now=self.now))
+        due = (storage.next_timer_at(), storage.next_effect_at(now=self.now) if self.delivering else None)
         return min((at for at in due if at is not None), default=None)
 
     def _reported(

@@ -76,7 +76,7 @@ def action_of(block: Json, element: Json, given: Any, *, now: datetime) -> Json:
         "action_ts": f"{now.timestamp():.6f}",
     }
     if element["type"] == "button":
-        shown = ("text", "value", "style", "url")
+        shown = ("text", "value", "style", "url", "confirm")
         return {**common, **{key: value for key, value in element.items() if key in shown}}
     return {**common, **inputs.entered(element, given)}
 

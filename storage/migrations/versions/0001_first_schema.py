@@ -45,7 +45,7 @@ def _jobs() -> None:
         sa.Column("job_id", _ID, nullable=False),
         sa.Column("nominal_time", sa.BigInteger(), nullable=False),
         sa.Column("run_id", sa.Text(), nullable=False),
-        sa.Column("generation", sa.Integer(), nullable=False),
+        sa.Column("generation", sa.BigInteger(), nullable=False),
         sa.Column("attempt", sa.Integer(), nullable=False),
         sa.Column("trigger", sa.Text(), nullable=False),
         sa.Column("url", sa.Text()),

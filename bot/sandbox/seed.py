@@ -1,0 +1,62 @@
+"""The sandbox's people, channels and secrets: the workspace's seed and the service's settings. It starts nothing."""
+
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from bot.sandbox.control import path_of
+from bot.sandbox.world import SampleAction
+from bot.settings import Settings
+
+BOT_TOKEN = "xoxb-sandbox"
+ANA, BEN, GITA, MARIA, SAM, RITA = "U0ANA", "U0BEN", "U0GITA", "U0MARIA", "U0SAM", "U0RITA"
+PEOPLE = (
+    (ANA, "ana", "Ana", "owner, finance-data"),
+    (BEN, "ben", "Ben", "on call, finance-data"),
+    (GITA, "gita", "Gita", "owner and on call, growth"),
+    (MARIA, "maria", "Maria", "manager"),
+    (SAM, "sam", "Sam", "stranger"),
+    (RITA, "rita", "Rita", "admin"),
+)
+FINANCE, GROWTH, FALLBACK = "C0FINANCE", "C0GROWTH", "C0JOBS"
+
+
+def seed(*, actions: Sequence[SampleAction], control: str) -> dict[str, Any]:
+    """The workspace to start from; its sample actions are served at the address `control`."""
+    everybody = [person for person, *_ in PEOPLE]
+    return {
+        "team": {"id": "T0SHOP", "name": "The shop", "domain": "shop"},
+        "users": [
+            {"id": person, "name": name, "real_name": real, "email": f"{name}@example.com", "role": role}
+            for person, name, real, role in PEOPLE
+        ],
+        "usergroups": [
+            {"id": "S0FINONCALL", "handle": "finance-oncall", "name": "Finance on-call", "users": [BEN]},
+            {"id": "S0FINDATA", "handle": "finance-data", "name": "Finance data", "users": [ANA, BEN]},
+        ],
+        "channels": [
+            {"id": FINANCE, "name": "finance-jobs", "members": everybody, "topic": "Jobs of team finance-data"},
+            {"id": GROWTH, "name": "growth-jobs", "members": everybody, "topic": "Jobs of team growth"},
+            {"id": FALLBACK, "name": "jobs", "members": everybody, "topic": "Jobs whose owner leads to nobody"},
+        ],
+        "bot": {"user_id": "U0BOT", "bot_id": "B0BOT", "app_id": "A0APP", "token": BOT_TOKEN, "name": "ontrack"},
+        "commands": [],
+        "actions": [{"label": one.label, "hint": one.hint, "url": f"{control}{path_of(one)}"} for one in actions],
+    }
+
+
+def settings(directory: Path, *, workspace: str, port: int) -> Settings:
+    """The environment of the sandbox's service; `workspace` is the address of the stand-in."""
+    return Settings.from_env(
+        {
+            "DATABASE_URL": f"sqlite:///{directory / 'ontrack.db'}",
+            "POLICIES": str(directory / "policies.yaml"),
+            "PORT": str(port),
+            "SLACK_BOT_TOKEN": BOT_TOKEN,
+            "SLACK_SIGNING_SECRET": secrets.token_hex(16),
+            "SLACK_API_URL": f"{workspace}/api/",
+            "SOURCE_TOKENS": f"shop:{secrets.token_hex(16)}",
+            "STATE_DIR": str(directory / "state"),
+        }
+    )
