@@ -202,7 +202,7 @@ class _Wiring:
             "timers": self._timers.step,
             "delivery": self._deliverer.step,
             "schedulers": self._schedulers.step,
-            "directory": self._directory.step,
+            "directory": self._look_around,
         }
         self._tickers |= {name: Ticker(step=step, clock=self._clock) for name, step in steps.items()}
         closing: list[Callable[[], None]] = []

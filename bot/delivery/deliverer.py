@@ -74,12 +74,12 @@ class Deliverer:
         return self._storage.next_effect_at(now=self._clock())
 
     def _pump(self) -> bool:
-        """Claim one batch; True while there may be more."""
+        """Claim one batch, roots first, since a root that is gone is noticed by its update; True while there may be more."""
         now = self._clock()
         views = self._storage.claim_views(now=now, limit=BATCH)
-        rows = self._storage.claim_effects(now=now, limit=BATCH)
         for view in views:
             self._begin(self._view, view)
+        rows = self._storage.claim_effects(now=now, limit=BATCH)
         for row in rows:
             self._begin(self._effect, row)
         return bool(views or rows)

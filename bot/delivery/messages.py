@@ -9,6 +9,7 @@ import msgspec
 
 from bot.incidents.effects import ReplyKind
 from bot.incidents.people import Mention
+from bot.incidents.policy import Door
 from bot.ports import Chat, ChatFile, ChatMessage, SendFailed
 from bot.render.evidence import evidence, log_file
 from bot.render.rendered import Rendered
@@ -75,6 +76,8 @@ class Messenger:
         return reply(kind, row.content.get("facts", {}), mention=mention, snapshot=snapshot)
 
     def _channel(self, row: EffectRow) -> str:
+        if row.kind is EffectKind.DIRECT and row.content.get("door") == Door.CHANNEL:
+            return str(row.content["address"])
         if row.kind is EffectKind.DIRECT:
             return self.chat.open_direct(user=str(row.content["address"]))
         if row.channel is None:

@@ -23,7 +23,7 @@ def ask_owner(draft: Draft, reason: str, *, also: tuple[Person, ...] = ()) -> No
         return
     whom = (mention_of(held.by.person),) if held else audience(draft.situation, Audience.ONCALL)
     kind = AskKind.AGAIN if held else AskKind.OPENING
-    _write_ask(draft, reason, kind=kind, mentions=_with(whom, also), doors=(Door.CHANNEL,), step=0)
+    _write_ask(draft, reason, kind=kind, mentions=together(whom, also), doors=(Door.CHANNEL,), step=0)
 
 
 def ask_due(draft: Draft, ask: Ask) -> None:
@@ -97,6 +97,12 @@ def on_it(draft: Draft) -> tuple[Mention, ...]:
         return ()
     held = draft.incident.acknowledgement
     return (mention_of(held.by.person),) if held else audience(draft.situation, Audience.ONCALL)
+
+
+def together(mentions: tuple[Mention, ...], also: tuple[Person, ...]) -> tuple[Mention, ...]:
+    """`also` first, then the others, nobody twice."""
+    extra = tuple(mention_of(person) for person in also)
+    return (*extra, *(mention for mention in mentions if mention.id not in {one.id for one in extra}))
 
 
 def mention_of(person: Person) -> Mention:
@@ -180,8 +186,3 @@ def _lapsed(draft: Draft) -> None:
     reason = f"the acknowledgement of {held.by.person} has ended"
     holder = (mention_of(held.by.person),)
     _write_ask(draft, reason, kind=AskKind.LAPSED, mentions=holder, doors=(Door.CHANNEL,), step=0)
-
-
-def _with(mentions: tuple[Mention, ...], also: tuple[Person, ...]) -> tuple[Mention, ...]:
-    extra = tuple(mention_of(person) for person in also)
-    return (*extra, *(mention for mention in mentions if mention.id not in {one.id for one in extra}))

@@ -16,7 +16,8 @@ Rules that hold for every decision (each has a property test):
     paused             -> open, verifying, resolved                   its end, a resumption, Reopen
     retired            -> open, verifying, resolved                   Un-retire
     left               -> open, resolved                              its end, Not left
-    resolved           -> open, paused, retired                       Reopen; a pause that comes into force after a good run
+    resolved           -> open, verifying, paused, retired            Reopen; Resume of a schedule that is still stopped; a
+                                                                      pause that comes into force after the good run
                                                                       (a failure opens a new occurrence instead)
 """
 
@@ -84,7 +85,7 @@ EDGES: dict[Status | None, frozenset[Status]] = {
     S.PAUSED: frozenset({S.OPEN, S.VERIFYING, S.RESOLVED}),
     S.RETIRED: frozenset({S.OPEN, S.VERIFYING, S.RESOLVED}),
     S.LEFT: frozenset({S.OPEN, S.RESOLVED}),
-    S.RESOLVED: frozenset({S.OPEN, S.PAUSED, S.RETIRED}),
+    S.RESOLVED: frozenset({S.OPEN, S.VERIFYING, S.PAUSED, S.RETIRED}),
 }
 
 
@@ -268,7 +269,9 @@ def _unconfirmed(draft: Draft) -> None:
     verify_by = closing.verify_by(draft.situation, draft.now)
     draft.set(unconfirmed=True, verify_by=verify_by, reason="no good run has confirmed it in time")
     draft.note("unconfirmed", "no good run has confirmed it in time")
-    draft.reply(ReplyKind.UNCONFIRMED, mention=asking.on_it(draft), verify_by=verify_by, fix=draft.incident.fix)
+    fix = draft.incident.fix
+    mention = asking.together(asking.on_it(draft), (fix.by.person,) if fix else ())
+    draft.reply(ReplyKind.UNCONFIRMED, mention=mention, verify_by=verify_by, fix=fix)
 
 
 def _answered(draft: Draft, event: SchedulerAnswered) -> None:

@@ -12,7 +12,7 @@ from bot.incidents.events import (
     RunSucceeded,
 )
 from bot.incidents.keys import Action
-from bot.incidents.model import Incident, Status
+from bot.incidents.model import Incident, RerunPhase, Status
 
 
 def concerns(
@@ -49,11 +49,21 @@ def still_wanted(incident: Incident | None, key: str, action: Action, now: datet
     rerun, decision = incident.rerun, incident.decision
     match action:
         case Action.RERUN | Action.START:
-            waits = rerun is not None and rerun.key == key and incident.status is Status.RERUNNING
-            return waits and rerun is not None and (rerun.due_at is None or now < rerun.due_at)
+            if rerun is None or rerun.key != key or incident.status is not Status.RERUNNING:
+                return False
+            in_time = rerun.due_at is None or now < rerun.due_at
+            return rerun.phase is RerunPhase.REQUESTED and in_time and not _put_aside_since(incident)
         case Action.STOP:
             return rerun is not None and key == reruns.stop_key(rerun)
         case Action.PAUSE | Action.RETIRE:
             return decision is not None and decision.key == key and decision.in_force_at is None
         case Action.RESUME:
             return decision is not None and decision.key == key
+
+
+def _put_aside_since(incident: Incident) -> bool:
+    """The owner said pause or retire after the rerun was asked for; the scheduler has yet to confirm it."""
+    rerun, decision = incident.rerun, incident.decision
+    if rerun is None or rerun.requested_at is None or decision is None or not decision.pending:
+        return False
+    return decision.by.at >= rerun.requested_at

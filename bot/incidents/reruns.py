@@ -157,7 +157,9 @@ def _drop(draft: Draft, rerun: Rerun, state: str, reason: str, message: str) -> 
     if draft.incident.status is Status.RERUNNING:
         draft.set(status=Status.OPEN, reason=reason)
     tell(draft, rerun, state, message=message, reason=reason)
-    asking.ask_owner(draft, reason, also=_asker(rerun))
+    decision = draft.incident.decision
+    if decision is None or not decision.pending:
+        asking.ask_owner(draft, reason, also=_asker(rerun))
 
 
 def tell(

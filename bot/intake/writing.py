@@ -37,7 +37,7 @@ LANES = {
     ReplyKind.HOLDER_NOTE: LANE_ASK,
     ReplyKind.RESOLVED: LANE_CLOSING,
 }
-ELSEWHERE = {Door.DM: EffectKind.DIRECT, Door.EMAIL: EffectKind.EMAIL}
+ELSEWHERE = {Door.CHANNEL: EffectKind.DIRECT, Door.DM: EffectKind.DIRECT, Door.EMAIL: EffectKind.EMAIL}
 
 
 class AllowanceGone(Exception):
@@ -122,7 +122,7 @@ def _reply(pen: Pen, reply: Reply, key: str) -> list[NewEffect]:
     for number, destination in enumerate(reply.elsewhere):
         kind = ELSEWHERE.get(destination.door)
         if kind is not None and destination.door in pen.world.doors:
-            there = {**content, "address": destination.address}
+            there = {**content, "door": destination.door, "address": destination.address}
             rows.append(_row(pen, f"{key}/{destination.door}/{number}", kind, there, lane=lane))
     return rows
 

@@ -13,7 +13,7 @@ from bot.incidents.model import Owed
 from bot.render import buttons
 from bot.render.actions import CallbackId, value_of
 from bot.render.blocks import MOST_VALUE, Block, field, modal, moment_input, option, select, text_input
-from bot.render.moments import written
+from bot.render.moments import needs_seconds, written
 from bot.render.root import values_of
 from bot.render.snapshot import Snapshot
 from bot.render.templates import draft
@@ -68,7 +68,7 @@ def time_value(owed: Owed) -> str:
 def time_label(owed: Owed, zone: str) -> str:
     if owed.nominal_time is None:
         return f"Run {one_line(owed.failure.run.run_id, 60)}"
-    return f"Run of {written(owed.nominal_time, zone)}"
+    return f"Run of {written(owed.nominal_time, zone, exact=needs_seconds(owed.nominal_time))}"
 
 
 def time_options(snapshot: Snapshot) -> list[Block]:

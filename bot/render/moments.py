@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 FORMAT = "{date_short_pretty} {time}"
+EXACT_FORMAT = "{date_short_pretty} {time_secs}"
 
 
 def zone_of(name: str) -> tzinfo:
@@ -17,15 +18,20 @@ def zone_of(name: str) -> tzinfo:
         return UTC
 
 
-def written(at: datetime, zone: str) -> str:
-    """`at` in `zone` as a person writes it: `Mon 30 Nov 08:00 CET`."""
+def written(at: datetime, zone: str, *, exact: bool = False) -> str:
+    """`at` in `zone` as a person writes it: `Mon 30 Nov 08:00 CET`; `exact`: with its seconds."""
     local = at.astimezone(zone_of(zone))
-    return f"{local:%a} {local.day} {local:%b %H:%M %Z}"
+    return f"{local:%a} {local.day} {local:%b} {_of_day(local, exact=exact)} {local:%Z}"
 
 
-def clock_time(at: datetime, zone: str) -> str:
+def clock_time(at: datetime, zone: str, *, exact: bool = False) -> str:
     """The time of day at `at` in `zone`, with the zone's name: `08:00 Europe/Berlin`."""
-    return f"{at.astimezone(zone_of(zone)):%H:%M} {zone}"
+    return f"{_of_day(at.astimezone(zone_of(zone)), exact=exact)} {zone}"
+
+
+def needs_seconds(nominal_time: datetime) -> bool:
+    """Whether minutes alone would not tell this nominal time from its neighbours."""
+    return nominal_time.second != 0
 
 
 def span(duration: timedelta) -> str:
@@ -41,3 +47,7 @@ def span(duration: timedelta) -> str:
         if amount or unit == "s" == units[largest][0]:
             parts.append("1 day" if (amount, unit) == (1, "days") else f"{amount} {unit}")
     return " ".join(parts)
+
+
+def _of_day(local: datetime, *, exact: bool) -> str:
+    return f"{local:%H:%M:%S}" if exact else f"{local:%H:%M}"

@@ -13,7 +13,7 @@ from jinja2 import pass_context
 from jinja2.runtime import Context
 
 from bot.incidents.people import Mention
-from bot.render.moments import span
+from bot.render.moments import needs_seconds, span
 from bot.render.segments import Segment, Words, call, link, moment, words
 from bot.render.text import one_line, shortened_middle
 
@@ -102,7 +102,7 @@ def due(context: Context, value: Any) -> Segment:
     if found is None:
         run_id = field(value, "run_id")
         return words(f"run {run_id}" if run_id else "the run", 80)
-    return moment(found, context["zone"], beside=True)
+    return moment(found, context["zone"], beside=True, exact=needs_seconds(found))
 
 
 @pass_context
@@ -112,7 +112,8 @@ def times(context: Context, values: Iterable[Any] | None, shown: int = SHOWN) ->
     if not known:
         return (words("the run"),)
     zone = context["zone"]
-    named = [(moment(found, zone, beside=len(known) == 1),) for found in known[:shown]]
+    exact = any(needs_seconds(found) for found in known)
+    named = [(moment(found, zone, beside=len(known) == 1, exact=exact),) for found in known[:shown]]
     return listed(named, more=len(known) - shown)
 
 

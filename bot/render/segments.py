@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bot.incidents.people import Mention, MentionKind
-from bot.render.moments import FORMAT, clock_time, written
+from bot.render.moments import EXACT_FORMAT, FORMAT, clock_time, written
 from bot.render.text import escaped, one_line
 
 MOST_WORDS = 300
@@ -36,11 +36,12 @@ class Words:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
-    """An instant: each reader sees own time; with `beside` the job's zone stands beside it."""
+    """An instant: each reader sees own time; with `beside` the job's zone stands beside it; `exact`: to the second."""
 
     at: datetime
     zone: str
     beside: bool = False
+    exact: bool = False
     bold: bool = False
 
 
@@ -78,11 +79,11 @@ def is_web_address(url: str) -> bool:
     return len(url) <= MOST_URL and _URL.fullmatch(url) is not None
 
 
-def moment(at: datetime, zone: str, *, beside: bool = False) -> Segment:
+def moment(at: datetime, zone: str, *, beside: bool = False, exact: bool = False) -> Segment:
     """An instant, or its digits when Slack could not show it."""
     if not FIRST <= at <= LAST:
         return words(at.isoformat(), 40)
-    return Moment(at=at, zone=one_line(zone, 40), beside=beside)
+    return Moment(at=at, zone=one_line(zone, 40), beside=beside, exact=exact)
 
 
 def call(mention: Mention) -> Segment:
@@ -115,7 +116,8 @@ def _rich(segment: Segment) -> list[dict[str, Any]]:
             return [_styled_text(segment.text, bold=segment.bold, code=segment.code)] if segment.text else []
         case Moment():
             fallback = _fallback(segment)
-            date = {"type": "date", "timestamp": int(segment.at.timestamp()), "format": FORMAT, "fallback": fallback}
+            instant = int(segment.at.timestamp())
+            date = {"type": "date", "timestamp": instant, "format": _format(segment), "fallback": fallback}
             if segment.bold:
                 date["style"] = {"bold": True}
             return [date, *([_styled_text(_beside(segment), bold=segment.bold)] if segment.beside else [])]
@@ -148,7 +150,7 @@ def _mrkdwn(segment: Segment) -> str:
             return f"`{text}`" if segment.code and plain and text else text
         case Moment():
             fallback = escaped(_fallback(segment), 60).replace("|", "")
-            date = f"<!date^{int(segment.at.timestamp())}^{FORMAT}|{fallback}>"
+            date = f"<!date^{int(segment.at.timestamp())}^{_format(segment)}|{fallback}>"
             return date + (escaped(_beside(segment), 80) if segment.beside else "")
         case Link():
             return f"<{escaped(segment.url, 3000)}|{escaped(segment.label, 75).replace('|', ' ')}>"
@@ -177,11 +179,15 @@ def _literal(segment: Segment) -> str:
 
 def _fallback(moment: Moment) -> str:
     """What stands there where no dates are shown; the job's time is not said twice."""
-    return written(moment.at, "UTC" if moment.beside else moment.zone)
+    return written(moment.at, "UTC" if moment.beside else moment.zone, exact=moment.exact)
+
+
+def _format(moment: Moment) -> str:
+    return EXACT_FORMAT if moment.exact else FORMAT
 
 
 def _beside(moment: Moment) -> str:
-    return f" ({clock_time(moment.at, moment.zone)})"
+    return f" ({clock_time(moment.at, moment.zone, exact=moment.exact)})"
 
 
 def _styled_text(text: str, *, bold: bool = False, code: bool = False) -> dict[str, Any]:

@@ -12,12 +12,12 @@ from bot.settings import Settings
 BOT_TOKEN = "xoxb-sandbox"
 ANA, BEN, GITA, MARIA, SAM, RITA = "U0ANA", "U0BEN", "U0GITA", "U0MARIA", "U0SAM", "U0RITA"
 PEOPLE = (
-    (ANA, "ana", "Ana", "owner, finance-data"),
-    (BEN, "ben", "Ben", "on call, finance-data"),
-    (GITA, "gita", "Gita", "owner and on call, growth"),
-    (MARIA, "maria", "Maria", "manager"),
-    (SAM, "sam", "Sam", "stranger"),
-    (RITA, "rita", "Rita", "admin"),
+    (ANA, "Ana", "owner, finance-data"),
+    (BEN, "Ben", "on call, finance-data"),
+    (GITA, "Gita", "owner and on call, growth"),
+    (MARIA, "Maria", "manager"),
+    (SAM, "Sam", "stranger"),
+    (RITA, "Rita", "admin"),
 )
 FINANCE, GROWTH, FALLBACK = "C0FINANCE", "C0GROWTH", "C0JOBS"
 
@@ -28,8 +28,8 @@ def seed(*, actions: Sequence[SampleAction], control: str) -> dict[str, Any]:
     return {
         "team": {"id": "T0SHOP", "name": "The shop", "domain": "shop"},
         "users": [
-            {"id": person, "name": name, "real_name": real, "email": f"{name}@example.com", "role": role}
-            for person, name, real, role in PEOPLE
+            {"id": person, "name": name, "real_name": name, "email": f"{name.lower()}@example.com", "role": role}
+            for person, name, role in PEOPLE
         ],
         "usergroups": [
             {"id": "S0FINONCALL", "handle": "finance-oncall", "name": "Finance on-call", "users": [BEN]},

@@ -43,7 +43,7 @@ from bot.incidents.events import (
 )
 from bot.incidents.keys import Action, Capability, Cost, Trigger
 from bot.incidents.lateness import NOT_FINISHED, NOT_STARTED
-from bot.incidents.model import AtEnd, Incident, RerunPhase, Timer, TimerKind, timers_of
+from bot.incidents.model import AtEnd, Incident, RerunPhase, Status, Timer, TimerKind, timers_of
 from bot.incidents.policy import Hours, JobPolicy, Mode, RecoversBy, RerunPolicy, Urgency
 from bot.incidents.situation import Allowance, Decision, Situation
 from tests.incidents.worlds import (
@@ -73,7 +73,7 @@ from tests.incidents.worlds import (
 
 CAUSES = (SAFE, SAFE, SAFE, OTHER_SAFE, UNSAFE, UNKNOWN)
 TIMES = (MONDAY, MONDAY, MONDAY, MONDAY + DAY, MONDAY + 2 * DAY, None)
-PAUSES = (timedelta(), MINUTE, 6 * MINUTE, 40 * MINUTE, 7 * HOUR, 3 * DAY)
+PAUSES = (timedelta(), timedelta(), MINUTE, MINUTE, 6 * MINUTE, 40 * MINUTE, 7 * HOUR, 2 * DAY)
 HOURS = Hours(
     days=(0, 1, 2, 3, 4), starts=(MONDAY + 5 * HOUR).time(), ends=(MONDAY + 15 * HOUR).time(), zone="Europe/Berlin"
 )
@@ -91,6 +91,8 @@ def any_policy(rng: Random) -> JobPolicy:
 
 
 def any_world(rng: Random) -> World:
+    if rng.random() < 0.6:
+        return World(policy=replace(any_policy(rng), mode=Mode.ACT), every=rng.choice([None, HOUR, DAY]))
     marks = [mark(SAFE)] * 3 + [
         mark(OTHER_SAFE),
         mark(UNSAFE, team="strangers"),
@@ -140,12 +142,12 @@ class History:
         return before, event, situation, decision
 
     def situation(self) -> Situation:
-        drawn = {
-            "live": frozenset(self.rng.choice([(), (), (), (MONDAY,), (MONDAY + DAY,)])),
-            "paid": frozenset(self.rng.choice([(), (), (), (MONDAY,)])),
-            "reruns": tuple((time, self.rng.randint(0, 2)) for time in TIMES[:1]),
+        drawn: dict[str, Any] = {
+            "live": frozenset(self.rng.choice([()] * 12 + [(MONDAY,), (MONDAY + DAY,)])),
+            "paid": frozenset(self.rng.choice([()] * 12 + [(MONDAY,)])),
+            "reruns": tuple((time, self.rng.choice([0, 0, 0, 1, 2])) for time in TIMES[:1]),
             "unresolved": self.rng.choice([None, None, None, 7]) if self.settled else None,
-            "retired": self.rng.choice([False, False, False, True]),
+            "retired": self.rng.random() < 0.04,
             "last_good_at": self.rng.choice([None, self.now]),
         }
         return replace(self.world.situation(self.now), **drawn)
@@ -155,10 +157,14 @@ class History:
         return self.incident is not None and not self.incident.status.unresolved
 
     def event(self) -> Event:
+        if self.incident is not None and self.incident.status is Status.RESOLVED and self.rng.random() < 0.3:
+            self.replaced |= {self.incident.rerun.key} if self.incident.rerun else set()
+            self.incident = None
         if self.incident is None:
             return self.a_failure()
-        kinds = [self.a_timer, self.a_timer, self.an_answer, self.an_answer, self.a_run, self.a_run, self.a_word]
-        return self.rng.choice(kinds)()
+        kinds = [self.a_timer, self.a_timer, self.a_run, self.a_run, self.a_word, self.a_word]
+        asked = any(key not in self.ended for key in self.actions)
+        return self.rng.choice([*kinds, *([self.an_answer] * 3 if asked else [])])()
 
     def a_failure(self) -> Event:
         time = self.rng.choice(TIMES)
@@ -207,7 +213,7 @@ class History:
 
     def an_answer(self) -> Event:
         asked = [key for key in self.asked if key not in self.ended] or ["unasked"]
-        key = self.rng.choice(asked)
+        key = self.rng.choice([*asked, asked[-1], asked[-1]])
         action = self.actions.get(key, Action.RERUN)
         return SchedulerAnswered(key=key, action=action, answer=self.rng.choice(list(AnswerKind)), at=self.now)
 
@@ -218,6 +224,8 @@ class History:
         choices = tuple((time, self.rng.choice(list(OwedChoice))) for time in times)
         number = self.incident.proposals if self.incident else 0
         named = tuple(time for time in times if time is not None and self.rng.random() < 0.5)
+        if self.incident and self.incident.proposal and self.rng.random() < 0.3:
+            return Approved(by=by(ANA, self.now), proposal=number, confirmed=True)
         words: list[Event] = [
             Acknowledged(by=who, lasts=self.rng.choice([None, HOUR, -HOUR, 400 * DAY])),
             Acknowledged(by=who, take_over=True),

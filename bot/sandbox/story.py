@@ -1,0 +1,92 @@
+"""Plays the whole story by itself and says whether each step was seen: `python -m bot demo --check`.
+
+It acts over the same signed HTTP as a browser, and looks into the database only to compare.
+"""
+
+import tempfile
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
+
+import httpx
+
+from bot.compose.logs import set_up_logs
+from bot.sandbox.chapters import CHAPTERS
+from bot.sandbox.control import path_of
+from bot.sandbox.demo import Demo, start, utc_now
+from bot.sandbox.slack.client import Workspace
+from bot.sandbox.slack.text import text_of
+from bot.sandbox.telling import Stage, StepFailed, Teller
+from bot.sandbox.witness import Witness
+
+LONGEST = timedelta(seconds=80)
+WARNING = 30
+
+
+def check(*, directory: Path | None = None, longest: timedelta = LONGEST) -> int:
+    """Play every chapter side by side, print the threads, and return 0 only if each step was seen."""
+    set_up_logs("console", level=WARNING)
+    place = directory or Path(tempfile.mkdtemp(prefix="ontrack-check-"))
+    began = time.monotonic()
+    demo = start(place, tour=False)
+    teller = Teller(began=began, until=began + longest.total_seconds())
+    teller.tell("", f"the sandbox runs in {demo.directory}")
+    try:
+        with (
+            Witness(demo.address, demo.settings.database_url) as witness,
+            Workspace(demo.address) as workspace,
+            httpx.Client(timeout=30) as http,
+        ):
+            stage = Stage(
+                witness=witness, workspace=workspace, teller=teller, clock=utc_now, press=_presser(demo, http)
+            )
+            failures = _played(stage)
+            print(f"\n{threads(witness)}\n")
+    finally:
+        demo.stop()
+    for failure in failures:
+        print(f"NOT SEEN  {failure}\n")
+    print(
+        f"{'failed' if failures else 'ok'}: {len(CHAPTERS) - len(failures)} of {len(CHAPTERS)} chapters seen "
+        f"in {time.monotonic() - began:.1f} s; everything is kept in {demo.directory}"
+    )
+    return 1 if failures else 0
+
+
+def threads(witness: Witness) -> str:
+    """Every channel and thread as text, as a person would read it."""
+    names = witness.names()
+    lines: list[str] = []
+    for channel, thread in witness.threads():
+        lines += ["", f"==== #{channel['name']}"]
+        for number, message in enumerate(thread):
+            indent = "    | " if number else "  "
+            lines += ([indent] if number else []) + [f"{indent}{line}" for line in text_of(message, names).splitlines()]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _played(stage: Stage) -> list[str]:
+    """Play all chapters; returns what was not seen."""
+    with ThreadPoolExecutor(max_workers=len(CHAPTERS), thread_name_prefix="chapter") as pool:
+        played = [(chapter.__name__, pool.submit(chapter, stage)) for chapter in CHAPTERS]
+        return [failure for name, future in played if (failure := _failure(name, future))]
+
+
+def _failure(name: str, future: Future[None]) -> str | None:
+    failed = future.exception()
+    if failed is None:
+        return None
+    if isinstance(failed, StepFailed):
+        return str(failed)
+    return f"{name}: {type(failed).__name__}: {failed}"
+
+
+def _presser(demo: Demo, http: httpx.Client) -> Callable[[str], None]:
+    """Presses a sample action as the page does."""
+
+    def press(name: str) -> None:
+        http.post(f"{demo.control}{path_of(demo.actions[name])}").raise_for_status()
+
+    return press
