@@ -1,14 +1,14 @@
-"""People, groups, policies and the pace of sends: what delivery and intake keep between two decisions."""
+"""People, groups and policies: what delivery and intake keep between two decisions."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from sqlalchemy import bindparam, case, select
+from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 
 from bot.store import GroupRow, PersonRow
 from storage.part import Part
-from storage.queue_tables import pace, people, people_groups, policies
+from storage.queue_tables import people, people_groups, policies
 
 _PERSON = insert(people)
 _SAVE_PERSON = _PERSON.on_conflict_do_update(
@@ -21,26 +21,6 @@ _SAVE_GROUP = _GROUP.on_conflict_do_update(
     set_={name: _GROUP.excluded[name] for name in ("members", "exists", "read_at")},
 )
 _PUBLISH = insert(policies).on_conflict_do_nothing(index_elements=["version"])
-_PACE = insert(pace)
-_TAKE = _PACE.on_conflict_do_update(
-    index_elements=["method", "scope"],
-    set_={
-        "free_at": case(
-            (pace.c.free_at > bindparam("now", type_=pace.c.free_at.type), pace.c.free_at),
-            else_=bindparam("now", type_=pace.c.free_at.type),
-        )
-    },
-).returning(pace.c.free_at)
-_HOLD = _PACE.on_conflict_do_update(
-    index_elements=["method", "scope"],
-    set_={"free_at": _PACE.excluded.free_at},
-    where=pace.c.free_at < _PACE.excluded.free_at,
-)
-_MOVE_ON = (
-    pace.update()
-    .where(pace.c.method == bindparam("of_method"), pace.c.scope == bindparam("of_scope"))
-    .values(free_at=bindparam("to"))
-)
 
 
 class Directory(Part):
@@ -82,20 +62,3 @@ class Directory(Part):
     def publish_policies(self, *, version: str, text: str, now: datetime) -> None:
         with self._database.transaction() as connection:
             connection.execute(_PUBLISH, {"version": version, "text": text, "published_at": now})
-
-
-class Pace(Part):
-    """The part of `bot.store.Storage` that spaces sends."""
-
-    def take_pace(self, *, method: str, scope: str, now: datetime, gap_us: int) -> datetime:
-        with self._database.transaction() as connection:
-            taken: datetime = connection.execute(
-                _TAKE, {"method": method, "scope": scope, "free_at": now, "now": now}
-            ).scalar_one()
-            after = taken + timedelta(microseconds=gap_us)
-            connection.execute(_MOVE_ON, {"of_method": method, "of_scope": scope, "to": after})
-        return taken
-
-    def hold_pace(self, *, method: str, scope: str, until: datetime) -> None:
-        with self._database.transaction() as connection:
-            connection.execute(_HOLD, {"method": method, "scope": scope, "free_at": until})

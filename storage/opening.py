@@ -7,9 +7,10 @@ from datetime import datetime
 from bot.store import TimerRow
 from storage import timers
 from storage.database import Database
-from storage.directory import Directory, Pace
+from storage.directory import Directory
 from storage.leases import FileLock, Holders, SharedHolder, SoleHolder
 from storage.migrating import check_schema
+from storage.pace import Pace
 from storage.queue import EffectQueue
 from storage.reads import SqlReads
 from storage.rescue import Rescue

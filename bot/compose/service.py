@@ -256,6 +256,7 @@ class _Wiring:
             chat=chat,
             snapshot_of=self._records.snapshot,
             clock=self._clock,
+            pace=pace,
             fallback=lambda: self._current().fallback.channel,
         )
         requester = Requester(

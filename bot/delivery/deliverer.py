@@ -8,9 +8,9 @@ from typing import Any
 
 from bot.delivery import backoff
 from bot.delivery.messages import Messenger, NothingToSend
-from bot.delivery.pace import Pace
+from bot.delivery.pace import LIMITED, PACED, Pace
 from bot.delivery.requests import Requester
-from bot.delivery.views import Views
+from bot.delivery.views import Views, lane_of
 from bot.incidents.events import DeliveryBuried
 from bot.intake import Inbound, Outcome
 from bot.ports import SendFailed
@@ -19,10 +19,8 @@ from bot.store import Committed, EffectKind, EffectRow, Storage, StorageDown, Vi
 log = logging.getLogger(__name__)
 
 BATCH = 16
-PACED = "pace"
 REQUESTS = frozenset({EffectKind.REQUEST, EffectKind.LOOK})
 ELSEWHERE_CODES = frozenset({"channel_not_found", "is_archived", "not_in_channel"})
-LIMITED = frozenset({"ratelimited", "rate_limited"})
 
 
 class Deliverer:
@@ -148,8 +146,10 @@ class Deliverer:
         now = self._clock()
         log.info("not delivered", extra={"row": row.id, "key": row.key, "code": failed.code, "attempt": row.attempt})
         if failed.code in LIMITED and failed.retry_after is not None:
-            until = now + failed.retry_after
-            self._storage.hold_pace(method="chat.postMessage", scope=row.channel or "direct", until=until)
+            until, scope = now + failed.retry_after, row.channel or "direct"
+            self._storage.hold_pace(method="chat.postMessage", scope=scope, until=until + self._pace.post)
+            self._storage.retry(id=row.id, at=until, uncertain=False, code=PACED)
+            return
         elsewhere = self._fallback()
         if failed.code in ELSEWHERE_CODES and elsewhere and row.conversation and elsewhere != row.channel:
             self._storage.move_conversation(conversation=row.conversation, channel=elsewhere, now=now)
@@ -174,8 +174,8 @@ class Deliverer:
         self._take_in([Inbound(key=f"buried:{row.key}", event=event, occurrence=occurrence)])
 
     def _view(self, row: ViewRow) -> None:
-        method = "chat.update" if row.root_ts else "chat.postMessage"
-        scope, gap = ("", self._pace.update) if row.root_ts else (row.channel, self._pace.post)
+        method, scope = lane_of(row)
+        gap = self._pace.update if row.root_ts else self._pace.post
         now = self._clock()
         free_at = now if row.paced else self._slot(method, scope, gap, now)
         if free_at > now:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from bot.incidents.effects import ReplyKind
+from bot.incidents.model import Incident
 from bot.incidents.people import Mention
 from bot.incidents.policy import Door
 from bot.ports import Chat, ChatFile, ChatMessage, SendFailed
@@ -19,7 +20,7 @@ from bot.store import EffectKind, EffectRow
 
 
 class NothingToSend(Exception):
-    """What the row speaks of is not there (no log was stored): settle it without sending."""
+    """What the row speaks of is not there (no log was stored), or not wanted any more: settle it without sending."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +46,8 @@ class Messenger:
         snapshot = self.snapshot_of(row.record, row.number, named)
         if snapshot is None:
             raise SendFailed("occurrence_not_found", permanent=True)
+        if _in_vain(row, snapshot.incident):
+            raise NothingToSend
         if row.kind is EffectKind.FILE:
             return {"file": self._upload(row, snapshot)}
         message = self._rendered(row, snapshot)
@@ -83,6 +86,14 @@ class Messenger:
         if row.channel is None:
             raise SendFailed("no_channel", permanent=True)
         return row.channel
+
+
+def _in_vain(row: EffectRow, incident: Incident) -> bool:
+    """An ask that could not leave in time: its occurrence is settled, or a newer ask waits behind it."""
+    if row.content.get("kind") != ReplyKind.ASK or row.created_at is None:
+        return False
+    asked_at = incident.chase.asked_at
+    return not incident.status.unresolved or (asked_at is not None and row.created_at < asked_at)
 
 
 def file_name(row: EffectRow) -> str:

@@ -3,6 +3,12 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
+PACED = "pace"
+"""The code of a row that waits for its slot in its lane."""
+
+LIMITED = frozenset({"ratelimited", "rate_limited"})
+"""How the workspace says that it was written to too fast."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:

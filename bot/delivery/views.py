@@ -5,6 +5,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from bot.delivery import backoff
+from bot.delivery.pace import LIMITED, PACED, Pace
 from bot.ports import Chat, ChatMessage, SendFailed
 from bot.render.root import root
 from bot.render.snapshot import Snapshot
@@ -14,6 +15,11 @@ log = logging.getLogger(__name__)
 
 GONE = frozenset({"message_not_found", "cant_update_message", "edit_window_closed", "is_inactive", "block_mismatch"})
 CHANNEL_GONE = frozenset({"channel_not_found", "is_archived", "not_in_channel"})
+
+
+def lane_of(row: ViewRow) -> tuple[str, str]:
+    """The lane of the view's next call, as method and scope: posts are paced by channel, updates in the workspace."""
+    return ("chat.update", "") if row.root_ts else ("chat.postMessage", row.channel)
 
 
 class Views:
@@ -26,8 +32,10 @@ class Views:
         chat: Chat,
         snapshot_of: Callable[[int, int, str | None], Snapshot | None],
         clock: Callable[[], datetime],
+        pace: Pace,
         fallback: Callable[[], str | None],
     ) -> None:
+        self._pace = pace
         self._storage = storage
         self._chat = chat
         self._snapshot_of = snapshot_of
@@ -66,6 +74,9 @@ class Views:
     def _failed(self, row: ViewRow, failed: SendFailed) -> None:
         now = self._clock()
         log.info("root not shown", extra={"view": row.id, "code": failed.code, "attempt": row.attempt})
+        if failed.code in LIMITED and failed.retry_after is not None:
+            self._limited(row, now + failed.retry_after)
+            return
         if failed.code in GONE and row.root_ts is not None:
             self._storage.move_conversation(conversation=row.conversation, channel=row.channel, now=now)
             return
@@ -78,3 +89,10 @@ class Views:
             wait = max(wait, backoff.LONGEST)
         uncertain = failed.uncertain and row.root_ts is None
         self._storage.retry_view(id=row.id, at=now + wait, uncertain=uncertain, code=failed.code)
+
+    def _limited(self, row: ViewRow, until: datetime) -> None:
+        """The row keeps its turn, as the first of its lane when that goes on."""
+        method, scope = lane_of(row)
+        gap = self._pace.update if row.root_ts else self._pace.post
+        self._storage.hold_pace(method=method, scope=scope, until=until + gap)
+        self._storage.retry_view(id=row.id, at=until, uncertain=False, code=PACED)

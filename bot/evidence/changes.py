@@ -16,6 +16,7 @@ VALUE_CAP = 200
 CHANGES_CAP = 100
 VOLUME_STEP = 0.2
 TIMING_STEP = 0.5
+BLINK_SECONDS = 1.0
 
 _ORDER = ("code", "config", "params", "schema", "volume", "env", "resources", "upstream", "timing")
 _LAST = len(_ORDER)
@@ -90,7 +91,8 @@ def _is_noise(path: str, before: Any, after: Any, order: int) -> bool:
         return False
     timing = _ORDER[order] == "timing" if order < _LAST else False
     if timing or _DURATIONS.search(path):
-        return abs(share) < TIMING_STEP
+        blink = path.endswith("seconds") and abs(after - before) < BLINK_SECONDS
+        return blink or abs(share) < TIMING_STEP
     return order < _LAST and _ORDER[order] == "resources" and abs(share) < VOLUME_STEP
 
 

@@ -50,8 +50,10 @@ def _while_acknowledged(incident: Incident, held: Acknowledgement, situation: Si
     asks = [Ask(at=reachable(situation, held.until), kind=AskKind.LAPSED)]
     if chase.reason:
         asks.append(Ask(at=reachable(situation, now), kind=AskKind.OPENING))
-    quiet_since = held.noted_at + policy.holder_note_every if held.noted_at else held.by.at + policy.floor
-    before = _before_run(incident, situation, max(now, quiet_since))
+    earliest = max(now, held.by.at + policy.floor, (chase.asked_at or held.by.at) + policy.floor)
+    if held.noted_at is not None:
+        earliest = max(earliest, held.noted_at + policy.holder_note_every)
+    before = _before_run(incident, situation, earliest)
     if before is not None and before.kind is AskKind.BEFORE_RUN:
         asks.append(Ask(at=before.at, kind=AskKind.HOLDER_NOTE, run_at=before.run_at))
     return min(asks, key=lambda ask: ask.at)

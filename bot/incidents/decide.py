@@ -266,12 +266,10 @@ def _approval_expired(draft: Draft) -> None:
 
 def _unconfirmed(draft: Draft) -> None:
     """No run has confirmed the fix in time: ask the owner, and wait for the run after."""
-    verify_by = closing.verify_by(draft.situation, draft.now)
+    missed, verify_by = draft.incident.verify_by, closing.verify_by(draft.situation, draft.now)
     draft.set(unconfirmed=True, verify_by=verify_by, reason="no good run has confirmed it in time")
     draft.note("unconfirmed", "no good run has confirmed it in time")
-    fix = draft.incident.fix
-    mention = asking.together(asking.on_it(draft), (fix.by.person,) if fix else ())
-    draft.reply(ReplyKind.UNCONFIRMED, mention=mention, verify_by=verify_by, fix=fix)
+    draft.reply(ReplyKind.UNCONFIRMED, mention=asking.on_it(draft), verify_by=missed, fix=draft.incident.fix)
 
 
 def _answered(draft: Draft, event: SchedulerAnswered) -> None:

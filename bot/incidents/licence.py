@@ -87,12 +87,18 @@ def _cause_refuses(owed: Owed, situation: Situation) -> str | None:
         return (
             f"the safe mark on {failure.cause} does not count: {void}" if void else _unmarked(failure.cause, situation)
         )
-    unsafe = [cause for cause in failure.also if live_mark(cause, situation) is None or cause in situation.suspended]
+    unsafe = [cause for cause in failure.also if not _safe_beside(cause, situation)]
     if unsafe:
         return f"{failure.cause} is marked safe, but {', '.join(unsafe)} matched as well and is not"
     if failure.cause in situation.suspended:
         return f"the safe mark on {failure.cause} is suspended: the last three automatic reruns failed"
     return None
+
+
+def _safe_beside(cause: str, situation: Situation) -> bool:
+    """Whether a cause that matched as well is safe in its own right."""
+    marked = live_mark(cause, situation) is not None and cause not in situation.suspended
+    return marked and markable(cause, never_safe=False) is None
 
 
 def _unmarked(cause: str, situation: Situation) -> str:

@@ -55,12 +55,21 @@ class Intake:
     def take_in(self, inbounds: Sequence[Inbound]) -> list[Outcome]:
         """Take the events in, in order; returns one outcome each, after the commit.
 
-        A batch that fails is halved until the event that fails stands alone: that one is rejected, loudly. Raises
-        `StorageDown` when nothing could be stored.
+        A batch that fails is halved until the event that fails stands alone: that one is rejected, loudly, as is one that
+        cannot even be read. Raises `StorageDown` when nothing could be stored.
         """
-        if not inbounds:
-            return []
-        return self._store([self._prepared(inbound) for inbound in inbounds])
+        read = [self._read(inbound) for inbound in inbounds]
+        readable = [one for one in read if isinstance(one, Prepared)]
+        stored = iter(self._store(readable) if readable else ())
+        return [next(stored) if isinstance(one, Prepared) else one for one in read]
+
+    def _read(self, inbound: Inbound) -> Prepared | Outcome:
+        try:
+            return self._prepared(inbound)
+        except StorageDown:
+            raise
+        except Exception as poison:  # noqa: BLE001 a poison event must not take its neighbours with it
+            return _rejected(inbound, poison)
 
     def _prepared(self, inbound: Inbound) -> Prepared:
         if not isinstance(inbound.event, SourceEvent):

@@ -14,9 +14,9 @@ from bot import cron
 from bot.incidents import lateness
 from bot.incidents import memory as past
 from bot.incidents.decide import concerns, decide
-from bot.incidents.events import Event, RunFailed, RunLate, RunStarted, ScheduleChanged
+from bot.incidents.events import Event, RunFailed, RunLate, RunStarted, ScheduleChanged, TimerDue
 from bot.incidents.keys import JobKey
-from bot.incidents.model import Incident, Status
+from bot.incidents.model import Incident, Status, timers_of
 from bot.incidents.situation import Decision, Waiting
 from bot.intake.folding import remember, superseded, with_incident
 from bot.intake.inbound import DeadlinePassed, Inbound, Outcome, PolicyChanged, Result
@@ -229,7 +229,7 @@ class Transaction:
             target = self._uow.occurrence(record=record, number=number)
         if target is None:
             return Outcome(result=Result.REJECTED, reason="no such occurrence")
-        return self._decided(read, target, event)
+        return self._decided(read, target, _as_held(event, target))
 
     def _decided(
         self, read: Read, target: Incident | None, event: Event, *, downstream: tuple[Waiting, ...] = ()
@@ -298,6 +298,14 @@ class Transaction:
 
 
 DONE = Outcome(result=Result.ACCEPTED)
+
+
+def _as_held(event: Event, target: Incident) -> Event:
+    """A timer that stepped aside comes later than the incident holds it: it is that one all the same."""
+    if not isinstance(event, TimerDue):
+        return event
+    held = next((timer for timer in timers_of(target) if timer.kind is event.timer.kind), None)
+    return TimerDue(timer=held) if held is not None and held.due_at < event.timer.due_at else event
 
 
 def _answer(decision: Decision, saved: Incident | None) -> Outcome:

@@ -32,6 +32,7 @@ def evidence(snapshot: Snapshot) -> Rendered:
         "late": found is None and snapshot.incident.failure.late,
         "cause_why": found.cause.reason if found and snapshot.cause_known else "",
         "error_lines": error_lines(found.root.lines) if found else None,
+        "beside_log": found is not None and not any(line.decisive for line in found.root.lines),
         "changes": changes if changes is None else changes[:MOST_CHANGES],
         "more": max(0, len(changes or ()) - MOST_CHANGES),
         "change_table": change_table(changes) if changes else None,

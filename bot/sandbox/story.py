@@ -13,7 +13,8 @@ from pathlib import Path
 import httpx
 
 from bot.compose.logs import set_up_logs
-from bot.sandbox.chapters import CHAPTERS
+from bot.sandbox.chapters_aside import late_and_done, paused_and_resumed, retired_and_back
+from bot.sandbox.chapters_repaired import approved_rerun, healthy, repaired_by_a_person, rerun_by_itself
 from bot.sandbox.control import path_of
 from bot.sandbox.demo import Demo, start, utc_now
 from bot.sandbox.slack.client import Workspace
@@ -21,6 +22,15 @@ from bot.sandbox.slack.text import text_of
 from bot.sandbox.telling import Stage, StepFailed, Teller
 from bot.sandbox.witness import Witness
 
+CHAPTERS: tuple[Callable[[Stage], None], ...] = (
+    healthy,
+    rerun_by_itself,
+    approved_rerun,
+    repaired_by_a_person,
+    paused_and_resumed,
+    retired_and_back,
+    late_and_done,
+)
 LONGEST = timedelta(seconds=80)
 WARNING = 30
 

@@ -52,7 +52,8 @@ class Storage(Protocol):
     def take_pace(self, *, method: str, scope: str, now: datetime, gap_us: int) -> datetime:
         """Reserve the next free instant of that lane at or after now, and move it on by the gap."""
 
-    def hold_pace(self, *, method: str, scope: str, until: datetime) -> None: ...
+    def hold_pace(self, *, method: str, scope: str, until: datetime) -> None:
+        """Nothing of that lane before `until`: rows that have their slot earlier are moved together, in their order."""
 
     def release_leases(self) -> None:
         """Hand this process's leases back (clean shutdown)."""

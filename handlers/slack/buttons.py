@@ -59,9 +59,7 @@ SAID: Mapping[ActionId, Callable[[Clicked], PersonEvent]] = {
     ActionId.TAKE_OVER: lambda clicked: Acknowledged(by=clicked.by, take_over=True),
     ActionId.RERUN: lambda clicked: RerunWanted(by=clicked.by, confirmed=clicked.confirmed),
     ActionId.STOP_RERUN: lambda clicked: StopRerunWanted(by=clicked.by),
-    ActionId.APPROVE: lambda clicked: Approved(
-        by=clicked.by, proposal=_proposal(clicked), confirmed=clicked.confirmed
-    ),
+    ActionId.APPROVE: lambda clicked: Approved(by=clicked.by, proposal=_proposal(clicked), confirmed=clicked.confirmed),
     ActionId.DECLINE: lambda clicked: Declined(by=clicked.by, proposal=_proposal(clicked)),
     ActionId.NOT_FIXED: lambda clicked: NotFixed(by=clicked.by),
     ActionId.START_NOW: lambda clicked: StartWanted(by=clicked.by),

@@ -41,6 +41,13 @@ def test_no_last_good_run_is_not_nothing_changed(rules: RuleSet) -> None:
     assert evidence.changes is None
 
 
+@pytest.mark.parametrize(("waited", "told"), [(0.9, False), (45.0, True)])
+def test_a_blink_is_no_change_of_timing_whatever_its_share(waited: float, told: bool) -> None:
+    before, after = {"timing": {"waited_seconds": 0.01}}, {"timing": {"waited_seconds": waited}}
+
+    assert bool(changes_between(before, after)) is told
+
+
 def test_a_lost_column_is_named() -> None:
     (change,) = changed(inputs={"data/orders.csv": {**GOOD["inputs"]["data/orders.csv"], "schema": ["id"]}})
 

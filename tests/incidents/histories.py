@@ -92,7 +92,10 @@ def any_policy(rng: Random) -> JobPolicy:
 
 def any_world(rng: Random) -> World:
     if rng.random() < 0.6:
-        return World(policy=replace(any_policy(rng), mode=Mode.ACT), every=rng.choice([None, HOUR, DAY]))
+        return World(
+            policy=replace(any_policy(rng), mode=rng.choice([Mode.ACT] * 4 + [Mode.ASK, Mode.OBSERVE])),
+            every=rng.choice([None, HOUR, DAY]),
+        )
     marks = [mark(SAFE)] * 3 + [
         mark(OTHER_SAFE),
         mark(UNSAFE, team="strangers"),

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
+from itertools import pairwise
 
 import pytest
 
@@ -131,10 +132,8 @@ def test_asks_that_were_missed_collapse_into_one() -> None:
 def test_the_run_after_the_next_is_the_schedules_own_word_across_the_change_of_clocks() -> None:
     sunday = datetime(2027, 3, 28, 1, 0, tzinfo=UTC)
     saturday = sunday - DAY
-    play = opened(
-        World(every=None, changes={"next_run_at": saturday, "following_run_at": sunday, "interval": DAY}),
-        now=saturday - 5 * HOUR,
-    )
+    runs = {"next_run_at": saturday, "following_run_at": sunday, "interval": DAY}
+    play = opened(World(every=None, changes=runs), now=saturday - 5 * HOUR)
     play.until(saturday - 30 * MINUTE)
     early = play.incident.chase.next
     assert early is not None
@@ -216,7 +215,7 @@ def test_the_holder_gets_one_quiet_note_before_a_run_at_most_every_four_hours() 
     ]
 
     assert len(fired) == len(notes) == 4
-    assert all(later[0] - earlier[0] >= 4 * HOUR for earlier, later in zip(notes, notes[1:], strict=False))
+    assert all(later[0] - earlier[0] >= 4 * HOUR for earlier, later in pairwise(notes))
     assert all(at < next_run_at <= at + HOUR for at, next_run_at in notes)
 
 

@@ -19,7 +19,8 @@ from bot.incidents.events import (
 from bot.incidents.keys import Action
 from bot.incidents.model import Status, TimerKind, timers_of
 from bot.incidents.situation import Decision
-from tests.incidents.cells import STATES, events_of
+from tests.incidents.cells import events_of
+from tests.incidents.states import STATES
 
 GOLDEN = Path(__file__).parent / "golden" / "decisions.txt"
 

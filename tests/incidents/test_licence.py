@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from bot.incidents.events import Acknowledged
 from bot.incidents.keys import Capability, Cost, Trigger
 from bot.incidents.licence import Licence, live_mark, markable, verdict
 from bot.incidents.model import Owed, OwedPlan, ProposalReason
@@ -12,7 +13,6 @@ from bot.incidents.policy import Mode, RerunPolicy
 from bot.incidents.situation import Allowance
 from tests.incidents.worlds import (
     ALL,
-    HOUR,
     MINUTE,
     MONDAY,
     OTHER_SAFE,
@@ -23,6 +23,7 @@ from tests.incidents.worlds import (
     UNSAFE,
     Play,
     World,
+    by,
     failed,
     failure,
     mark,
@@ -159,10 +160,21 @@ def test_without_a_known_cost_and_budget_left_for_job_and_team_it_is_proposed(
 def test_somebody_at_work_is_not_disturbed_by_a_new_automatic_rerun() -> None:
     play = Play()
     play.tell(failed())
+    play.tell(Acknowledged(by=by(at=NOW)))
     one, situation = play.incident.owed[0], play.world.situation(NOW)
-    held = replace(play.incident, acknowledgement=None)
-    assert verdict(one, situation, NOW, incident=held).licence is Licence.GRANTED
-    assert "another cause gets no second one" in verdict(owed(cause=OTHER_SAFE), situation, NOW, incident=held).reason
+
+    assert verdict(one, situation, NOW, incident=play.incident).reason == "somebody is working on it"
+    assert verdict(one, situation, NOW, incident=play.incident, planned=True).licence is Licence.GRANTED
+
+
+@pytest.mark.scenario(21)
+def test_the_licence_of_one_cause_is_none_for_another() -> None:
+    play = Play()
+    play.tell(failed())
+    given = verdict(owed(cause=OTHER_SAFE), play.world.situation(NOW), NOW, incident=play.incident)
+
+    assert given.licence is Licence.REFUSED
+    assert "another cause gets no second one" in given.reason
 
 
 @pytest.mark.parametrize(
@@ -171,7 +183,3 @@ def test_somebody_at_work_is_not_disturbed_by_a_new_automatic_rerun() -> None:
 )
 def test_unknown_and_late_can_never_be_marked(cause: str, *, never_safe: bool, can: bool) -> None:
     assert (markable(cause, never_safe=never_safe) is None) is can
-
-
-def test_every_hour_counts() -> None:
-    assert judged(allowance=Allowance(unit="run_hours", job=HOUR / HOUR)).licence is Licence.GRANTED

@@ -16,6 +16,7 @@ from bot.incidents.events import (
     NotNeeded,
     PauseWanted,
     RetireWanted,
+    RunStarted,
     RunSucceeded,
     TimerDue,
     UndoWanted,
@@ -65,6 +66,7 @@ def holds(before: Incident | None, event: Event, situation: Situation, decision:
     _alive(after, situation, now)
     _owed(before, after, event, situation)
     _outsiders(before, event, situation, decision, now)
+    _settled(before, event, after)
     for reply in effects(Reply, [decision]):
         assert FACTS[reply.kind] <= set(reply.facts), reply.kind
     if situation.policy.mode is Mode.OBSERVE:
@@ -127,6 +129,15 @@ def _owed(before: Incident | None, after: Incident | None, event: Event, situati
         return
     over = isinstance(event, TimerDue) and event.timer.kind is TimerKind.UNTIL
     assert over, f"{gone} vanished by {type(event).__name__}"
+
+
+def _settled(before: Incident | None, event: Event, after: Incident | None) -> None:
+    """What is settled opens again only by a word, at its end, or when its schedule was resumed by hand."""
+    if before is None or after is None or before.status.unresolved or not after.status.unresolved:
+        return
+    over = isinstance(event, TimerDue) and event.timer.kind is TimerKind.UNTIL
+    resumed = before.status is Status.PAUSED and isinstance(event, RunStarted | RunSucceeded)
+    assert over or resumed or isinstance(event, UndoWanted)
 
 
 def _outsiders(before: Incident | None, event: Event, situation: Situation, decision: Decision, now: datetime) -> None:

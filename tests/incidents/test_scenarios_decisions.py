@@ -1,57 +1,35 @@
-"""Scenarios about words and their ends: who has it, paused, retired, left, fixed, taken back; each told as its line tells it."""
-
-from dataclasses import replace
-from datetime import timedelta
+"""Scenarios about pause, retire and leave: recorded, in force, over, taken back; each told as its line tells it."""
 
 import pytest
 
-from bot.incidents.decide import concerns
 from bot.incidents.effects import AskScheduler, Reply, ReplyKind, ToldKind
 from bot.incidents.events import (
-    Acknowledged,
     AnswerKind,
-    CauseMarked,
     FixDeclared,
     LeaveWanted,
-    NotFixed,
-    NotNeeded,
-    OwedChoice,
     PauseWanted,
-    Released,
-    RerunWanted,
     RetireWanted,
     UndoWanted,
-    WaitWanted,
 )
-from bot.incidents.keys import Action, Capability, Trigger
-from bot.incidents.model import AtEnd, DecisionKind, Outcome, OwedPlan, Status, TimerKind, timers_of
-from bot.incidents.policy import Mode, RecoversBy
+from bot.incidents.keys import Action, Capability
+from bot.incidents.model import AtEnd, DecisionKind, Outcome, Status, timers_of
 from tests.incidents.worlds import (
-    ADMIN,
     ALL,
     ANA,
     BEN,
-    BOT,
     DAY,
     HOUR,
     MINUTE,
     MONDAY,
-    ONCALL,
     ONCALL_MENTION,
-    POLICY,
     SAFE,
-    STRANGER,
-    TEAM,
     TUESDAY,
-    UNKNOWN,
     UNSAFE,
     Play,
     World,
     by,
-    directory,
     effects,
     failed,
-    late,
     mentioned,
     replies,
     rerun_of,
@@ -68,100 +46,11 @@ def opened(world: World | None = None) -> Play:
     return play
 
 
-def fixed(choice: OwedChoice = OwedChoice.NEXT_RUN) -> Play:
-    play = opened()
-    play.tell(FixDeclared(by=by(at=play.now), what="put the column back", choices=((MONDAY, choice),)))
-    return play
-
-
 def paused(at_end: AtEnd = AtEnd.RESUME) -> Play:
     play = opened()
     play.tell(PauseWanted(by=by(at=play.now), until=play.now + 3 * DAY, at_end=at_end))
     play.answer(AnswerKind.TAKEN, Action.PAUSE)
     return play
-
-
-@pytest.mark.scenario(7)
-def test_of_two_acknowledgements_the_first_wins_and_the_other_is_told_who() -> None:
-    play = opened()
-    play.tell(Acknowledged(by=by(ANA, play.now)))
-    second = play.tell(Acknowledged(by=by(BEN, play.now + timedelta(milliseconds=50))))
-
-    assert told(second).kind is ToldKind.TAKEN
-    assert told(second).facts["by"] == ANA
-    assert play.incident.first_word_at == play.now
-
-
-@pytest.mark.scenario(8)
-def test_an_acknowledgement_that_races_the_good_run_is_told_by_which_run_it_was_resolved() -> None:
-    play = opened()
-    play.tell(succeeded(run(run_id="manual__9", trigger=Trigger.MANUAL), at=play.now))
-    decision = play.tell(Acknowledged(by=by(at=play.now)))
-
-    assert play.status is Status.RESOLVED
-    assert told(decision).kind is ToldKind.SETTLED
-    assert told(decision).facts["run"] == "manual__9"
-
-
-@pytest.mark.scenario(9)
-@pytest.mark.parametrize("make", [RerunWanted, RetireWanted, Acknowledged, Released, NotNeeded])
-def test_a_button_of_a_settled_occurrence_only_tells_the_state(make: type) -> None:
-    play = paused()
-    before = play.incident
-    decision = play.tell(make(by=by(at=play.now)))
-
-    assert told(decision).kind is ToldKind.SETTLED
-    assert told(decision).facts["status"] is Status.PAUSED
-    assert decision.incident == before
-    assert decision.effects == ()
-
-
-@pytest.mark.scenario(10)
-def test_a_failure_that_comes_after_its_good_run_opens_nothing() -> None:
-    play = Play()
-    play.tell(failed(), paid=frozenset({MONDAY}))
-
-    assert play.current is None
-
-
-@pytest.mark.scenario(10)
-def test_where_any_later_run_pays_an_older_failure_told_late_opens_nothing() -> None:
-    play = Play(World(policy=replace(POLICY, recovers_by=RecoversBy.ANY_LATER_RUN)))
-    play.tell(failed(), last_good_time=TUESDAY)
-
-    assert play.current is None
-
-
-@pytest.mark.scenario(10)
-def test_an_older_success_closes_nothing_for_a_later_time() -> None:
-    play = Play(World(policy=replace(POLICY, recovers_by=RecoversBy.ANY_LATER_RUN)), now=TUESDAY + HOUR)
-    play.tell(failed(run(TUESDAY), UNSAFE))
-    play.tell(succeeded(run(MONDAY), at=play.now))
-
-    assert play.status is Status.OPEN
-
-
-@pytest.mark.scenario(41)
-def test_tuesday_does_not_bring_mondays_partition_and_says_so_once() -> None:
-    play = opened()
-    play.now = TUESDAY + HOUR
-    told_once = play.tell(succeeded(run(TUESDAY), at=play.now))
-    again = play.tell(succeeded(run(TUESDAY + DAY), at=play.now))
-
-    assert [owed.nominal_time for owed in play.incident.owed] == [MONDAY]
-    assert (replies(told_once), replies(again)) == ([ReplyKind.OWED_REMAINS], [])
-
-    play.tell(NotNeeded(by=by(at=play.now), nominal_times=(MONDAY,)))
-
-    assert (play.status, play.incident.outcome) == (Status.RESOLVED, Outcome.NOT_NEEDED)
-
-
-@pytest.mark.scenario(41)
-def test_where_any_later_run_pays_tuesday_resolves_monday() -> None:
-    play = opened(World(policy=replace(POLICY, recovers_by=RecoversBy.ANY_LATER_RUN)))
-    play.tell(succeeded(run(TUESDAY), at=TUESDAY + HOUR))
-
-    assert (play.status, play.incident.outcome) == (Status.RESOLVED, Outcome.RECOVERED_ALONE)
 
 
 @pytest.mark.scenario(37)
@@ -172,7 +61,7 @@ def test_paused_until_monday_saturdays_failure_is_noted_and_monday_resumes_by_it
 
     assert (noted.effects, noted.incident and noted.incident.noted) == ((), 1)
     assert [ask.action for ask in effects(AskScheduler, ended)] == [Action.RESUME]
-    assert play.status is Status.VERIFYING
+    assert [decision.incident and decision.incident.status for decision in ended] == [Status.VERIFYING]
 
     next_run = MONDAY + 4 * DAY
     play.now = next_run + HOUR
@@ -186,7 +75,7 @@ def test_a_pause_that_shall_ask_asks_even_though_a_run_was_good_and_resume_is_at
     play = paused(AtEnd.ASK)
     ended = play.after(3 * DAY, last_good_at=play.now + HOUR)
 
-    assert play.status is Status.OPEN
+    assert [decision.incident and decision.incident.status for decision in ended] == [Status.OPEN]
     assert mentioned(ended[0]) == [ONCALL_MENTION.id]
 
     decision = play.tell(UndoWanted(by=by(at=play.now)))
@@ -226,81 +115,6 @@ def test_a_failing_run_of_a_retired_job_is_never_rerun() -> None:
     play.tell(failed(cause=SAFE))
 
     assert (play.status, play.incident.reason) == (Status.OPEN, "the job is retired")
-
-
-@pytest.mark.scenario(39)
-def test_fixed_then_the_same_failure_goes_back_to_the_owner_with_the_fix_shown() -> None:
-    play = fixed()
-    play.now = TUESDAY + 20 * MINUTE
-    decision = play.tell(failed(run(TUESDAY), UNSAFE, play.now))
-    joined = next(reply for reply in effects(Reply, [decision]) if reply.kind is ReplyKind.JOINED)
-
-    assert (play.status, play.incident.reason) == (Status.OPEN, "the fix did not hold")
-    assert joined.facts["fix"].what == "put the column back"
-    assert ANA.id in mentioned(decision)
-    assert ONCALL_MENTION.id in mentioned(decision)
-
-
-@pytest.mark.scenario(39)
-def test_fixed_then_another_failure_is_told_as_such_in_the_same_occurrence() -> None:
-    play = fixed()
-    play.now = TUESDAY + 20 * MINUTE
-    play.tell(failed(run(TUESDAY), UNKNOWN, play.now))
-
-    assert (play.status, play.incident.reason) == (Status.OPEN, "it failed differently; the fix is unconfirmed")
-
-
-@pytest.mark.scenario(39)
-def test_a_skipped_run_confirms_nothing_and_the_owner_is_asked_at_its_timer() -> None:
-    play = fixed()
-    verify_by = play.incident.verify_by
-    assert verify_by is not None
-    unconfirmed = play.until(verify_by)
-
-    assert [reply.kind for reply in effects(Reply, unconfirmed)] == [ReplyKind.UNCONFIRMED]
-    assert mentioned(unconfirmed[0]) == [ANA.id, ONCALL_MENTION.id]
-    assert (play.status, play.incident.unconfirmed) == (Status.VERIFYING, True)
-    assert TimerKind.VERIFY in [timer.kind for timer in timers_of(play.incident)]
-
-
-@pytest.mark.scenario(39)
-def test_the_same_failure_after_it_was_resolved_reopens_its_record_another_opens_a_new_one() -> None:
-    play = fixed()
-    play.now = TUESDAY + HOUR
-    play.tell(succeeded(run(TUESDAY), at=play.now))
-    settled = play.incident
-    same, other = Play(now=TUESDAY + DAY), Play(now=TUESDAY + DAY)
-    reopened = same.tell(failed(run(TUESDAY + DAY), UNSAFE), previous=settled, times=1)
-    other.tell(failed(run(TUESDAY + DAY), UNKNOWN), linked=settled.record)
-    returned = next(reply for reply in effects(Reply, [reopened]) if reply.kind is ReplyKind.RETURNED)
-
-    assert (settled.outcome, same.incident.record, same.incident.number) == (Outcome.FIXED, settled.record, 2)
-    assert (returned.facts["held"], returned.facts["times"]) == (False, 2)
-    assert (other.incident.returned, other.incident.linked_record) == (None, settled.record)
-
-
-def test_a_failure_from_before_the_fix_does_not_disprove_it() -> None:
-    play = fixed()
-    play.tell(failed(run(MONDAY, generation=1), UNSAFE, play.now - MINUTE))
-
-    assert play.status is Status.VERIFYING
-
-
-def test_a_fix_taken_back_takes_back_that_the_next_run_pays() -> None:
-    play = fixed()
-    play.tell(NotFixed(by=by(at=play.now)))
-
-    assert play.status is Status.OPEN
-    assert [owed.plan for owed in play.incident.owed] == [OwedPlan.SAME_RUN]
-    assert play.incident.fix is None
-
-
-def test_fixed_confirmed_by_its_rerun_that_fails_did_not_hold() -> None:
-    play = fixed(OwedChoice.RERUN_NOW)
-    assert play.incident.rerun is not None
-    play.tell(failed(rerun_of(), UNSAFE, play.now + MINUTE, rerun_key=play.incident.rerun.key))
-
-    assert (play.status, play.incident.reason) == (Status.OPEN, "the fix did not hold")
 
 
 @pytest.mark.scenario(46)
@@ -386,108 +200,48 @@ def test_what_was_left_is_settled_at_its_end_if_it_was_good_since_else_asked_aga
     assert play.status is status
 
 
-def test_reopen_brings_back_what_was_called_not_needed() -> None:
-    play = opened()
-    play.now = TUESDAY + 20 * MINUTE
-    play.tell(failed(run(TUESDAY), UNSAFE))
-    play.tell(NotNeeded(by=by(at=play.now)))
-    play.tell(UndoWanted(by=by(at=play.now)))
+def test_a_refused_resumption_is_the_on_calls_too_even_though_somebody_asked_for_it() -> None:
+    play = paused()
+    play.tell(UndoWanted(by=by(BEN, play.now)))
+    refused = play.answer(AnswerKind.REFUSED, Action.RESUME, message="500")
 
     assert play.status is Status.OPEN
-    assert [owed.nominal_time for owed in play.incident.owed] == [MONDAY, TUESDAY]
+    assert ONCALL_MENTION.id in mentioned(refused)
 
 
-def test_nothing_settled_is_reopened_beside_an_unresolved_occurrence() -> None:
+def test_what_cannot_be_resumed_is_asked_for_instead_of_being_forgotten() -> None:
+    play = opened(World(changes={"can": ALL - {Capability.RESUME}}))
+    play.tell(PauseWanted(by=by(at=play.now), until=play.now + DAY))
+    play.answer(AnswerKind.TAKEN, Action.PAUSE)
+    ended = play.after(DAY)
+
+    assert play.status is Status.OPEN
+    assert effects(AskScheduler, ended) == []
+    assert mentioned(ended[0]) == [ONCALL_MENTION.id]
+
+
+def test_another_word_waits_until_the_scheduler_has_answered_the_first() -> None:
     play = opened()
-    play.tell(NotNeeded(by=by(at=play.now)))
-    decision = play.tell(UndoWanted(by=by(at=play.now)), unresolved=9)
+    play.tell(PauseWanted(by=by(at=play.now), until=play.now + DAY))
+    second = play.tell(RetireWanted(by=by(BEN, play.now)))
+    later = play.tell(PauseWanted(by=by(at=play.now), until=play.now + 2 * DAY))
 
-    assert (play.status, told(decision).facts["record"]) == (Status.RESOLVED, 9)
+    assert told(second).kind is ToldKind.OTHER_STATE
+    assert told(later).kind is ToldKind.DONE
+    assert [ask.action for ask in play.all(AskScheduler)] == [Action.PAUSE]
 
+    play.answer(AnswerKind.TAKEN, Action.PAUSE)
 
-@pytest.mark.parametrize(("who", "kind"), [(STRANGER, ToldKind.NOT_YOURS), (BOT, ToldKind.NOT_YOURS)])
-def test_only_those_who_may_decide_decide(who: type, kind: ToldKind) -> None:
-    play = opened()
-    decision = play.tell(RetireWanted(by=by(who, play.now)))
-
-    assert told(decision).kind is kind
-    assert decision.effects == ()
-
-
-@pytest.mark.parametrize("who", [ANA, ONCALL, ADMIN])
-def test_members_the_oncall_and_admins_decide(who: type) -> None:
-    play = opened()
-
-    assert told(play.tell(RetireWanted(by=by(who, play.now)))).kind is ToldKind.DONE
+    assert play.incident.decision is not None
+    assert play.incident.decision.until == play.now + 2 * DAY
 
 
-def test_a_stale_directory_fails_closed_for_deciding_and_open_for_asking() -> None:
-    play = opened()
-    old = directory(play.now, read_at=play.now - HOUR)
-    refused = play.tell(RetireWanted(by=by(at=play.now)), directory=old)
-    written_down = play.tell(RetireWanted(by=by(at=play.now)), directory=replace(old, literal=frozenset({ANA.id})))
-
-    assert told(refused).kind is ToldKind.UNSURE
-    assert told(written_down).kind is ToldKind.DONE
-    assert mentioned(Play().tell(failed(cause=UNSAFE), directory=old)) == [ONCALL_MENTION.id]
-
-
-def test_only_a_member_marks_a_cause_safe_and_unknown_never_is() -> None:
-    play = opened()
-    said = [
-        told(play.tell(CauseMarked(by=by(who, play.now), cause=cause))).kind
-        for who, cause in ((ANA, UNSAFE), (ONCALL, UNSAFE), (ANA, UNKNOWN), (ANA, "late.not_started"))
-    ]
-
-    assert said == [ToldKind.DONE, ToldKind.NOT_YOURS, ToldKind.CANNOT, ToldKind.CANNOT]
-
-
-def test_waiting_for_a_late_run_is_an_acknowledgement_that_ends_when_said() -> None:
-    play = Play(now=MONDAY + 15 * MINUTE)
-    play.tell(late())
-    play.tell(WaitWanted(by=by(at=play.now), until=play.now + HOUR))
-
-    assert play.after(59 * MINUTE) == []
-    assert mentioned(play.after(MINUTE)[0]) == [ANA.id]
-
-
-@pytest.mark.parametrize("mode", [Mode.OBSERVE, Mode.ASK])
-def test_only_in_mode_act_something_is_rerun_and_observing_pings_nobody(mode: Mode) -> None:
-    play = Play(World(policy=replace(POLICY, mode=mode)))
-    play.tell(failed())
-    play.after(2 * DAY)
-
-    assert play.all(AskScheduler) == []
-    assert "it would be rerun in mode act" in play.incident.reason
-    assert bool(play.mentions) == (mode is Mode.ASK)
-
-
-@pytest.mark.scenario(27)
-def test_an_owner_record_that_leads_to_nobody_falls_to_the_fallback_and_says_so() -> None:
-    world = World(policy=replace(POLICY, team=replace(TEAM, members=(), usergroup=None)))
-    play = Play(world)
-    nobody = directory(
-        play.now, owners=frozenset(), oncall=frozenset(), oncall_mentions=(), team_mentions=(), emails=()
-    )
-    decision = play.tell(failed(cause=UNSAFE), directory=nobody)
-    ask = next(reply for reply in effects(Reply, [decision]) if reply.kind is ReplyKind.ASK)
-
-    assert ask.facts["broken_owner"]
-    assert [destination.address for destination in ask.elsewhere] == ["C0JOBS", "data-oncall@example.com"]
-
-
-def test_the_end_of_our_rerun_concerns_the_occurrence_that_asked_for_it_even_when_settled() -> None:
+def test_an_uncertain_answer_about_a_rerun_opens_nothing_that_was_settled() -> None:
     play = Play()
     play.tell(failed())
     play.after(5 * MINUTE)
-    assert play.incident.rerun is not None
-    key = play.incident.rerun.key
-    play.tell(succeeded(run(run_id="manual__1", trigger=Trigger.MANUAL), at=play.now))
-    ours = failed(rerun_of(), UNKNOWN, play.now, rerun_key=key)
+    play.tell(LeaveWanted(by=by(at=play.now), until=play.now + DAY))
+    play.answer(AnswerKind.CANNOT_TELL)
 
-    assert concerns(ours, None, (), play.incident) is play.incident
-    assert concerns(failed(run(TUESDAY), UNKNOWN), None, (), play.incident) is None
-
-    play.tell(ours)
-
-    assert play.status is Status.RESOLVED
+    assert play.status is Status.LEFT
+    assert play.mentions == []

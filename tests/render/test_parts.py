@@ -99,6 +99,15 @@ def test_an_instant_is_written_in_the_zone_asked_for_across_dst() -> None:
     assert written(before, "No/Such_Zone") == "Sun 25 Oct 00:30 UTC"
 
 
+def test_an_exact_instant_shows_its_seconds() -> None:
+    at = datetime(2026, 11, 30, 6, 0, 20, tzinfo=UTC)
+    found = moment(at, "Europe/Berlin", beside=True, exact=True)
+
+    assert literal([found]) == "Mon 30 Nov 06:00:20 UTC"
+    assert "{time_secs}" in mrkdwn([found], 500)
+    assert "(07:00:20 Europe/Berlin)" in mrkdwn([found], 500)
+
+
 @pytest.mark.parametrize("at", [datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)])
 def test_an_instant_that_slack_cannot_show_is_written_out(at: datetime) -> None:
     found = moment(at, "UTC")

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from bot.evidence.types import EvidenceLine, RootError
 from bot.incidents.effects import ReplyKind, Told, ToldKind
 from bot.incidents.keys import JobKey
 from bot.incidents.model import AskKind
@@ -147,3 +148,14 @@ def test_a_private_answer_reads_as_its_golden_file(name: str) -> None:
 
     assert refused(found) == []
     golden_message(f"told {name}", found)
+
+
+def test_an_error_that_only_the_scheduler_told_stands_beside_the_log() -> None:
+    lines = (EvidenceLine(number=1, text="loading 1400 days", decisive=False),)
+    limit = RootError(type="ontrack.MemoryLimit", message="held 111 MiB of memory, its limit is 96 MiB", lines=lines)
+    snapshot = cases.snapshot(evidence=cases.evidence(root=limit))
+
+    text = plain(reply(ReplyKind.EVIDENCE, {}, snapshot=snapshot))
+
+    assert "held 111 MiB of memory" in text
+    assert "loading 1400 days" in text

@@ -98,3 +98,19 @@ def test_who_is_on_it_is_always_said() -> None:
     unresolved = [name for name, each in cases.SNAPSHOTS.items() if each.incident.status.unresolved]
 
     assert [name for name in unresolved if "On it:" not in plain(root(cases.SNAPSHOTS[name]))] == []
+
+
+def test_owed_times_of_one_minute_are_told_apart() -> None:
+    times = [cases.DUE + timedelta(seconds=seconds) for seconds in (10, 20)]
+    snapshot = cases.snapshot(cases.incident(owed=tuple(cases.owed(time) for time in times)))
+
+    text = plain(root(snapshot))
+
+    assert all(f"{time:%M:%S}" in text for time in times)
+
+
+def test_good_runs_that_were_noted_are_not_called_failures() -> None:
+    fixed = cases.SNAPSHOTS["resolved recovered"]
+    snapshot = replace(fixed, incident=replace(fixed.incident, noted=2))
+
+    assert "noted" not in plain(root(snapshot))

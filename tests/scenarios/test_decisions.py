@@ -103,13 +103,14 @@ def test_fixed_then_the_same_failure_goes_back_to_the_owner(world: World) -> Non
 def test_a_fix_that_no_run_confirms_is_asked_about_at_its_timer(world: World) -> None:
     world.fails("orders", at="03:12", log=LOST_COLUMN)
     fix(world, "orders")
-    asked = len(world.mentions())
+    asked = len(world.asks())
     world.skips("orders", at="Tue 03:00", nominal="Tue 03:00")
-    assert len(world.mentions()) == asked
+    assert len(world.asks()) == asked
     world.moves_to("Tue 04:00")
 
     assert world.incident("orders").unconfirmed
-    assert len(world.mentions()) == asked + 1
+    assert len(world.asks()) == asked + 1
+    assert "no good run by Tue 1 Dec 03:25 UTC" in world.asks()[-1].text
     assert "Rerun to verify" in buttons(world.root("orders"))
 
 

@@ -28,7 +28,7 @@ def test_a_huge_diff_with_secrets_is_masked_capped_and_has_the_top_changes_first
     before = {"code": {"version": "4f2a9c1"}, "params": noise}
     after = {
         "code": {"version": "9d11b02"},
-        "params": {name: "b" * 100 for name in noise}
+        "params": dict.fromkeys(noise, "b" * 100)
         | {"password": SECRETS[0], "api_token": SECRETS[1], "dsn": f"postgresql://shop:{SECRETS[2]}@db/shop"},
     }
     world.moves_to("03:10")
@@ -52,7 +52,9 @@ def test_a_huge_diff_with_secrets_is_masked_capped_and_has_the_top_changes_first
 
 @pytest.mark.scenario(25)
 def test_a_hostile_error_pings_nobody_and_is_posted_at_the_first_try(world: World) -> None:
-    hostile = "ValueError: <!channel> <@U0ANA> <!subteam^S0GROWTH> ```rm -rf``` *b* \u202egnp.exe\u202c \x00 <https://x|y> & "
+    hostile = (
+        "ValueError: <!channel> <@U0ANA> <!subteam^S0GROWTH> ```rm -rf``` *b* \u202egnp.exe\u202c \x00 <https://x|y> & "
+    )
     world.fails("orders", at="03:12", log=hostile + "x" * 1_000_000)
 
     outcomes = {call["outcome"] for call in world.stage.slack.calls(method="chat.postMessage")[-4:]}

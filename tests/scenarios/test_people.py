@@ -1,5 +1,7 @@
 """Owners and the things of Slack that go away: the incident goes on, and says what is broken."""
 
+from typing import Any
+
 import pytest
 
 from bot.incidents.model import Status
@@ -10,7 +12,7 @@ from tests.world.world import World
 @pytest.mark.scenario(27)
 def test_an_owner_record_that_leads_to_nobody_falls_to_the_fallback_and_says_so(world: World) -> None:
     gone = [{"id": PEOPLE[name], "name": name, "deleted": True} for name in ("ana", "olga")]
-    groups = [
+    groups: list[dict[str, Any]] = [
         {"id": GROUPS["finance-oncall"], "handle": "finance-oncall", "users": [], "disabled": True},
         {"id": GROUPS["finance-data"], "handle": "finance-data", "users": [PEOPLE["ana"], PEOPLE["olga"]]},
     ]
@@ -73,7 +75,7 @@ def test_a_revoked_token_turns_readiness_red_and_makes_no_hot_loop(world: World)
     world.fails("orders", at="00:10", nominal="Sun 03:00")
     world.passes(minutes=10)
 
-    ready = world._http.get("/readyz")
+    ready = world.ready()
     assert ready.status_code == 503
     assert "token_revoked" in ready.json()["checks"]["slack"]
     calls = world.stage.slack.calls()[before:]
@@ -82,7 +84,7 @@ def test_a_revoked_token_turns_readiness_red_and_makes_no_hot_loop(world: World)
 
     world.stage.slack.change_token(revoked=False)
     world.passes(minutes=2)
-    assert world._http.get("/readyz").status_code == 200
+    assert world.ready().status_code == 200
     assert len([each for each in world.stage.slack.messages(CHANNELS["finance"]) if "thread_ts" not in each]) == 1
 
 
@@ -90,11 +92,12 @@ def test_a_revoked_token_turns_readiness_red_and_makes_no_hot_loop(world: World)
 def test_a_job_that_moves_to_another_team_is_its_new_owners_from_then_on(world: World) -> None:
     world.has_run("orders")
     world.fails("orders", at="03:12")
-    message = world._message_with("Acknowledge", "orders", None)
+    message = world.message_with("Acknowledge", "orders")
     world.has_policies(POLICIES.replace("fallback:", "  - {match: shop/orders, team: growth}\nfallback:"))
 
     told = world.clicks_on("ana", "Acknowledge", message)
-    assert "Only the owning team growth can decide" in told.text
+    assert "Gil and Rita" in told.text
+    assert world.incident("orders").acknowledgement is None
     world.moves_to("03:28")
     assert world.mentions()[-1].who == "growth-oncall"
     world.clicks_on("gil", "Acknowledge", message)

@@ -75,7 +75,7 @@ def test_a_click_that_slack_repeats_counts_once_and_is_answered_alike(world: Wor
 @pytest.mark.scenario(7)
 def test_of_two_who_press_acknowledge_at_once_one_wins_and_the_other_is_told_who(world: World) -> None:
     world.fails("orders", at="03:12")
-    message = world._message_with("Acknowledge", "orders", None)
+    message = world.message_with("Acknowledge", "orders")
     button, ready = buttons(message)["Acknowledge"], Barrier(2)
     pressed_at = world.now
 
@@ -107,7 +107,7 @@ def test_of_two_who_press_acknowledge_at_once_one_wins_and_the_other_is_told_who
 @pytest.mark.scenario(8)
 def test_an_acknowledgement_that_races_the_good_run_stays_resolved(world: World) -> None:
     world.fails("orders", at="03:12")
-    message = world._message_with("Acknowledge", "orders", None)
+    message = world.message_with("Acknowledge", "orders")
     world.succeeds("orders", run_id="manual__7", trigger="manual", by="olga")
     told = world.clicks_on("ana", "Acknowledge", message)
 
@@ -120,7 +120,7 @@ def test_an_acknowledgement_that_races_the_good_run_stays_resolved(world: World)
 @pytest.mark.scenario(8)
 def test_whichever_of_click_and_good_run_is_first_the_end_is_resolved(world: World) -> None:
     world.fails("orders", at="03:12")
-    message = world._message_with("Acknowledge", "orders", None)
+    message = world.message_with("Acknowledge", "orders")
     button, ready = buttons(message)["Acknowledge"], Barrier(2)
     nominal = world.nominal_before("orders", world.now)
     good = Report(kind="succeeded", job="orders", at=world.now, nominal=nominal, trigger="manual").event()
@@ -151,7 +151,7 @@ def test_whichever_of_click_and_good_run_is_first_the_end_is_resolved(world: Wor
 @pytest.mark.scenario(9)
 def test_a_button_from_before_a_reopening_never_acts_on_the_newer_occurrence(world: World) -> None:
     world.fails("orders", at="03:12")
-    old = world._message_with("Acknowledge", "orders", None)
+    old = world.message_with("Acknowledge", "orders")
     world.succeeds("orders", at="03:40", trigger="manual")
     world.fails("orders", at="Tue 02:30", nominal="02:00", run_id="extra__2")
     assert world.incident("orders").number == 2

@@ -147,7 +147,7 @@ def test_a_mark_by_an_outsider_counts_for_nothing_and_says_so(build_world: Build
 
 @pytest.mark.scenario(14)
 def test_a_mark_of_another_team_counts_for_nothing_and_says_so(build_world: Build) -> None:
-    moved = '  - {match: shop/revenue, team: growth}\nfallback:'
+    moved = "  - {match: shop/revenue, team: growth}\nfallback:"
     world = build_world(policies=POLICIES.replace("fallback:", moved))
     world.has_run("revenue")
     world.fails("revenue", at="03:12")
@@ -241,7 +241,7 @@ def test_approve_after_what_was_owed_is_paid_reruns_nothing_and_says_why(build_w
     world = build_world(policies=POLICIES.replace("budget: {limit: 4,", "budget: {limit: 0.1,"))
     world.has_run("revenue")
     world.fails("revenue", at="03:12")
-    waiting = world._message_with("Approve", "revenue", None)
+    waiting = world.message_with("Approve", "revenue")
     world.succeeds("revenue", at="03:40", trigger="manual", run_id="manual__1", by="olga")
     told = world.clicks_on("ana", "Approve", waiting) if waiting["ts"] != world.root("revenue")["ts"] else None
 
@@ -256,7 +256,7 @@ def test_an_approval_that_nobody_gave_in_time_means_no(build_world: Build) -> No
     world = build_world(policies=POLICIES.replace("budget: {limit: 4,", "budget: {limit: 0.1,"))
     world.has_run("revenue")
     world.fails("revenue", at="03:12")
-    waiting = world._message_with("Approve", "revenue", None)
+    waiting = world.message_with("Approve", "revenue")
     world.moves_to("Tue 03:00")
 
     assert world.incident("revenue").status is Status.OPEN
@@ -270,7 +270,7 @@ def test_approve_twice_is_one_rerun(build_world: Build) -> None:
     world = build_world(policies=POLICIES.replace("budget: {limit: 4,", "budget: {limit: 0.1,"))
     world.has_run("revenue")
     world.fails("revenue", at="03:12")
-    waiting = world._message_with("Approve", "revenue", None)
+    waiting = world.message_with("Approve", "revenue")
     world.clicks_on("ana", "Approve", waiting)
     told = world.clicks_on("olga", "Approve", waiting)
 

@@ -1,6 +1,7 @@
 """Schedules and the chase: asked in time, never in vain, never in a flood."""
 
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
 import pytest
 
@@ -32,7 +33,7 @@ def test_a_job_of_every_minute_is_chased_at_the_floor_and_not_each_minute(world:
     world.passes(hours=2)
 
     asked = [mention.at for mention in world.mentions()]
-    gaps = [after - before for before, after in zip(asked, asked[1:], strict=False)]
+    gaps = [after - before for before, after in pairwise(asked)]
     assert 3 <= len(asked) <= 25
     assert min(gaps) >= FLOOR
     assert max(gaps) <= timedelta(hours=1)

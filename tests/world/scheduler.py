@@ -22,7 +22,10 @@ EVERYTHING = frozenset(
 
 @dataclass(slots=True)
 class FakeScheduler:
-    """Implements `bot.ports.Scheduler`. `asked` holds every call, `taken` the requests that it took, by their keys."""
+    """Implements `bot.ports.Scheduler`. `asked` holds every call, `taken` the requests that it took, by their keys.
+
+    What it says of `bewitched` jobs breaks its own contract: it raises.
+    """
 
     name: str
     can: frozenset[Capability] = EVERYTHING
@@ -34,6 +37,7 @@ class FakeScheduler:
     timing_out: set[Action] = field(default_factory=set)
     takes_before_timing_out: bool = True
     blind: bool = False
+    bewitched: set[str] = field(default_factory=set)
 
     def refuses(self, action: Action, message: str) -> None:
         """From now on it answers this action with a refusal."""
@@ -76,4 +80,6 @@ class FakeScheduler:
         return Looked.STARTED if request.key in self.taken else Looked.NOT_STARTED
 
     def schedule_of(self, job: JobKey) -> Schedule | None:
+        if job.name in self.bewitched:
+            raise RuntimeError(f"a bug in the connector, about {job.name}")
         return self.schedules.get(job.name)

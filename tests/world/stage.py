@@ -57,9 +57,7 @@ def opened_stage() -> Iterator[Stage]:
     """Serves both until the end of the block."""
     clock, door = Clock(), Door()
     product = serve(Starlette(routes=[Mount("/", app=door)]))
-    stand_in = serve(
-        build_app(callback=f"{product.url}/slack/events", signing_secret=SECRET, clock=clock, seed=seed())
-    )
+    stand_in = serve(build_app(callback=f"{product.url}/slack/events", signing_secret=SECRET, clock=clock, seed=seed()))
     with Workspace(stand_in.url) as slack:
         yield Stage(clock=clock, door=door, url=product.url, slack_url=stand_in.url, slack=slack)
     stand_in.stop()

@@ -19,6 +19,7 @@ from bot.schedulers.local.shim_log import Log
 SCAN_EVERY = 0.1
 DRAIN = 5.0
 NEAR_LIMIT = 0.95
+MEBIBYTE = 1024 * 1024
 TIMEOUT = "ontrack.Timeout"
 MEMORY = "ontrack.MemoryLimit"
 STOPPED = "ontrack.Stopped"
@@ -126,7 +127,7 @@ class Watch:
             held = self.held()
             self.peak = max(self.peak, held)
             if held > self.memory:
-                self.end(MEMORY, f"held {held} bytes of memory, its limit is {self.memory}", now)
+                self.end(MEMORY, f"held {size(held)} of memory, its limit is {size(self.memory)}", now)
 
     def held(self) -> int:
         """What looks like too much is looked at twice: a fork between two readings counts what it shares in full."""
@@ -159,7 +160,7 @@ class Watch:
         peak = max(self.peak, use["max_rss_bytes"])
         saw, message = self.saw, self.message
         if saw is None and code != 0 and self.memory and peak >= self.memory * NEAR_LIMIT:
-            saw, message = MEMORY, f"failed while it held {peak} bytes of memory, its limit is {self.memory}"
+            saw, message = MEMORY, f"failed while it held {size(peak)} of memory, its limit is {size(self.memory)}"
         number = {"signal": signal_name(-code)} if code < 0 else {"exit_code": code}
         return {**number, "saw": saw, "message": message, **use, "max_rss_bytes": peak}
 
@@ -206,6 +207,10 @@ def own_share(pid: int, whole: int) -> int:
     except OSError:
         return 0 if os.path.exists("/proc/self/smaps_rollup") else whole
     return sum(shares)
+
+
+def size(count: int) -> str:
+    return f"{count / MEBIBYTE:.4g} MiB"
 
 
 def signal_name(number: int) -> str:
