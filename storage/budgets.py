@@ -7,11 +7,12 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, select, tuple_
+from sqlalchemy import BigInteger, Connection, bindparam, func, literal, select, tuple_
 from sqlalchemy.dialects.postgresql import insert
 
 from bot.store import Booking, Scope
 from storage.columns import Amount, AnyRow, millionths
+from storage.locks import key_of
 from storage.tables import BookingState, budgets, reruns
 
 _KEY = ("scope", "unit", "period_start")
@@ -32,6 +33,7 @@ _BOOKED = select(budgets.c.scope, budgets.c.unit, budgets.c.period_start, budget
     tuple_(budgets.c.scope, budgets.c.unit, budgets.c.period_start).in_(bindparam("scopes", expanding=True))
 )
 _BOOK = reruns.insert()
+_TURN = select(func.pg_advisory_xact_lock(literal(key_of("budgets"), BigInteger)))
 _BOOKING = select(reruns).where(reruns.c.key == bindparam("key"))
 _END_IF_RESERVED = (
     reruns.update()
@@ -40,6 +42,14 @@ _END_IF_RESERVED = (
         state=bindparam("state"), amount=bindparam("amount"), result=bindparam("result"), ended_at=bindparam("ended_at")
     )
 )
+
+
+def take_turn(connection: Connection) -> None:
+    """Before a batch writes its first allowance: two batches that met the same teams in another order would wait for each
+    other. A single decision writes its job, then its team, and needs no turn.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.execute(_TURN)
 
 
 def booked(connection: Connection, scopes: Collection[Scope]) -> dict[Scope, float]:

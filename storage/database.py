@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, QueuePool, create_engine, event, make_url
-from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import InterfaceError, InternalError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from bot.store import StorageDown
+from bot.store import StaleIncident, StorageDown
+from storage import postgres
 
 BUSY = 10.0
 READERS = 16
@@ -25,18 +26,19 @@ _READER = ("query_only=ON",)
 class Database:
     """Both kinds of connections to one database."""
 
-    def __init__(self, url: str, *, read_only: bool = False) -> None:
+    def __init__(self, url: str, *, read_only: bool = False, limited: bool = True) -> None:
+        """`limited` False: statements may take as long as they need (PostgreSQL)."""
         self.url = parse_url(url)
         self.sqlite = self.url.get_backend_name() == "sqlite"
         self.read_only = read_only
         self._turn = threading.Lock()
-        self._writer_thread: int | None = None
+        self._here = threading.local()
         if self.sqlite:
             self.writer = _sqlite_engine(self.url, begin="BEGIN IMMEDIATE", size=1, pragmas=_WRITER)
             self._reader = _sqlite_engine(self.url, begin="BEGIN", size=READERS, pragmas=_READER)
         else:
-            self.writer = create_engine(self.url, pool_size=READERS, pool_pre_ping=True)
-            self._reader = self.writer.execution_options(isolation_level="REPEATABLE READ")
+            self.writer = postgres.pooled(self.url, wait=BUSY, limited=limited)
+            self._reader = postgres.pooled(self.url, wait=BUSY, read_only=True)
 
     @property
     def path(self) -> Path:
@@ -45,7 +47,10 @@ class Database:
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        """A write transaction, rolled back unless the caller commits it; raises `StorageDown`."""
+        """A write transaction, rolled back unless the caller commits it.
+
+        Raises `StorageDown`, or `StaleIncident` where the database ended it because of another: begin again.
+        """
         if self.read_only:
             raise RuntimeError("this storage was opened for reading only")
         with self._my_turn(), _translated(), self.writer.connect() as connection:
@@ -55,9 +60,12 @@ class Database:
     @contextmanager
     def transaction(self) -> Iterator[Connection]:
         """A short write transaction that commits at the end of the block; raises `StorageDown`."""
-        with self.write() as connection:
-            yield connection
-            connection.commit()
+        try:
+            with self.write() as connection:
+                yield connection
+                connection.commit()
+        except StaleIncident as conflict:
+            raise StorageDown(str(conflict)) from conflict
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -71,20 +79,17 @@ class Database:
 
     @contextmanager
     def _my_turn(self) -> Iterator[None]:
-        if not self.sqlite:
-            yield
-            return
-        me = threading.get_ident()
-        if self._writer_thread == me:
+        if getattr(self._here, "writes", False):
             raise RuntimeError("this thread has a write transaction open already")
-        if not self._turn.acquire(timeout=BUSY):
+        if self.sqlite and not self._turn.acquire(timeout=BUSY):
             raise StorageDown(f"no turn to write within {BUSY:.0f} s")
-        self._writer_thread = me
+        self._here.writes = True
         try:
             yield
         finally:
-            self._writer_thread = None
-            self._turn.release()
+            self._here.writes = False
+            if self.sqlite:
+                self._turn.release()
 
 
 def parse_url(url: str) -> URL:
@@ -105,7 +110,9 @@ def parse_url(url: str) -> URL:
 def _translated() -> Iterator[None]:
     try:
         yield
-    except (OperationalError, InterfaceError, PoolTimeout) as error:
+    except (OperationalError, InterfaceError, InternalError, PoolTimeout) as error:
+        if postgres.is_conflict(error):
+            raise StaleIncident(_reason(error)) from error
         raise StorageDown(_reason(error)) from error
 
 

@@ -267,7 +267,7 @@ def _row(asked: Asked, *, id: int, now: datetime, thread: Thread | None) -> Effe
 
 def cancel_if_waiting(connection: Connection, keys: Iterable[str], *, at: datetime) -> None:
     """Cancel what has not begun to be sent; what is leased may not begin any more."""
-    connection.execute(_CANCEL_IF_WAITING, [{"of_key": key, "at": at} for key in keys])
+    connection.execute(_CANCEL_IF_WAITING, [{"of_key": key, "at": at} for key in sorted(keys)])
 
 
 def settle_if_unsettled(

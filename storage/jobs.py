@@ -36,7 +36,7 @@ _LOCK = (
     select(jobs.c.id, jobs.c.scheduler, jobs.c.name, jobs.c.has_occurrences, jobs.c.memory)
     .where(tuple_(jobs.c.scheduler, jobs.c.name).in_(bindparam("keys", expanding=True)))
     .order_by(jobs.c.id)
-    .with_for_update()
+    .with_for_update(key_share=True)
 )
 _CREATE = insert(jobs).on_conflict_do_nothing(index_elements=["scheduler", "name"])
 _REMEMBER = (

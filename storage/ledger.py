@@ -21,5 +21,5 @@ def outcomes(connection: Connection, keys: Collection[str]) -> dict[str, Mapping
 
 def remember_if_new(connection: Connection, found: Mapping[str, tuple[Mapping[str, Any], datetime]]) -> bool:
     """Write the outcomes; False: another transaction took one of these events in meanwhile."""
-    rows = [{"key": key, "outcome": dict(outcome), "at": at} for key, (outcome, at) in found.items()]
+    rows = [{"key": key, "outcome": dict(outcome), "at": at} for key, (outcome, at) in sorted(found.items())]
     return len(connection.execute(_REMEMBER, rows).all()) == len(rows)

@@ -25,14 +25,16 @@ def migrate(database_url: str) -> None:
 
     Two processes may call it at once: the second waits and finds the work done.
     """
-    database = Database(database_url)
+    database = Database(database_url, limited=False)
     try:
         with database.read() as connection:
             if _stands_at(connection) == _head():
                 return
         with _alone(database), database.write() as connection:
             if not database.sqlite:
+                connection.execute(text("SET LOCAL lock_timeout = 0"))
                 connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _ADVISORY_LOCK})
+                connection.execute(text("SET LOCAL lock_timeout = '10s'"))
             _refuse_newer(_stands_at(connection))
             config = _config()
             config.attributes["connection"] = connection

@@ -9,6 +9,7 @@ from storage import timers
 from storage.database import Database
 from storage.directory import Directory
 from storage.leases import FileLock, Holders, SharedHolder, SoleHolder
+from storage.locks import LockSession
 from storage.migrating import check_schema
 from storage.pace import Pace
 from storage.queue import EffectQueue
@@ -28,7 +29,7 @@ class SqlStorage(EffectQueue, ViewQueue, Rescue, Pace, Directory):
     @contextmanager
     def begin_write(self, *, born_leased: bool, now: datetime) -> Iterator[SqlUnitOfWork]:
         with self._database.write() as connection:
-            yield SqlUnitOfWork(connection, me=self._me, born_leased=born_leased, now=now)
+            yield SqlUnitOfWork(connection, holders=self._holders, born_leased=born_leased, now=now)
 
     def next_effect_at(self, *, now: datetime) -> datetime | None:
         due = [at for at in (self._next_effect_at(), self._next_view_at()) if at is not None]
@@ -68,10 +69,10 @@ def open_storage(url: str, *, instance: str, read_only: bool = False) -> SqlStor
 
 
 def _holders(database: Database, instance: str) -> Holders:
-    if not database.sqlite:
-        return SharedHolder(instance=instance)
     if database.read_only:
         return SoleHolder(instance=instance, lock=None)
+    if not database.sqlite:
+        return SharedHolder(session=LockSession(database.url), instance=instance)
     lock = FileLock(database.path)
     lock.take()
     return SoleHolder(instance=instance, lock=lock)

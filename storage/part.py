@@ -12,5 +12,5 @@ class Part:
         self._holders = holders
 
     @property
-    def _me(self) -> str:
+    def _me(self) -> str | None:
         return self._holders.me

@@ -89,7 +89,7 @@ _RETURN_CERTAIN = _RETURN_IF_OURS.values(uncertain_at=None)
 _RETURN_UNCERTAIN = _RETURN_IF_OURS.values(uncertain_at=func.coalesce(outbox.c.uncertain_at, outbox.c.begun_at))
 
 
-def begin_if_ours(connection: Connection, *, id: int, me: str, now: datetime) -> bool:
+def begin_if_ours(connection: Connection, *, id: int, me: str | None, now: datetime) -> bool:
     """Write `sending` over a leased row; also inside a unit of work that first checks that the effect is still wanted."""
     values = {"of_id": id, "me": me, "now": now, "until": now + LEASE}
     return bool(connection.execute(_BEGIN_IF_OURS, values).rowcount == 1)
@@ -99,11 +99,14 @@ class EffectQueue(Part):
     """The part of `bot.store.Storage` about the outbox."""
 
     def claim_effects(self, *, now: datetime, limit: int) -> tuple[EffectRow, ...]:
+        me = self._me
+        if me is None:
+            return ()
         with self._database.transaction() as connection:
             rows = connection.execute(_CLAIMABLE, {"now": now, "most": limit}).all()
             if rows:
                 ids = [row.id for row in rows]
-                connection.execute(_LEASE, {"ids": ids, "by": self._me, "until": now + LEASE})
+                connection.execute(_LEASE, {"ids": ids, "by": me, "until": now + LEASE})
         return tuple(effect_row(row) for row in rows)
 
     def begin_sending(self, *, id: int, now: datetime) -> bool:

@@ -20,11 +20,9 @@ from sqlalchemy import (
 
 from bot.store import EffectState
 from storage.columns import Instant
-from storage.leases import LOOK_AFTER
 from storage.part import Part
 from storage.queue_tables import conversations, outbox, views
 
-_LOOK_AFTER = LOOK_AFTER // timedelta(microseconds=1)
 _LEASES = union_all(
     *(
         select(table.c.leased_by, func.min(table.c.leased_until).label("first_until"))
@@ -36,12 +34,15 @@ _LEASES = union_all(
 _UNPOSTED = views.c.conversation_id.in_(select(conversations.c.id).where(conversations.c.root_ts.is_(None)))
 
 
+_BEGUN_FIRST = (EffectState.SENDING, EffectState.WAITING)
+
+
 class Rescue(Part):
     """The part of `bot.store.Storage` that gives leases back."""
 
     def release_leases(self) -> None:
         with self._database.transaction() as connection:
-            _return(connection, _RELEASED, {"me": self._me})
+            _return(connection, _RELEASED, {"me": self._me, "look_after": self._look_after})
 
     def void_leases(self, *, now: datetime) -> int:
         with self._database.read() as connection:
@@ -50,7 +51,11 @@ class Rescue(Part):
         if not gone and all(lease.first_until > now for lease in leases):
             return 0
         with self._database.transaction() as connection:
-            return _return(connection, _VOIDED, {"now": now, "gone": sorted(gone)})
+            return _return(connection, _VOIDED, {"now": now, "gone": sorted(gone), "look_after": self._look_after})
+
+    @property
+    def _look_after(self) -> int:
+        return self._holders.look_after // timedelta(microseconds=1)
 
 
 def _is_lapsed(table: Table) -> ColumnElement[bool]:
@@ -64,33 +69,39 @@ def _is_mine(table: Table) -> ColumnElement[bool]:
 
 def _look_at(table: Table) -> Any:
     """The look waits a little, since the other side may still be taking in what was sent."""
-    earliest = type_coerce(type_coerce(table.c.begun_at, BigInteger) + _LOOK_AFTER, Instant)
+    earliest = type_coerce(type_coerce(table.c.begun_at, BigInteger) + bindparam("look_after", type_=BigInteger), Instant)
     return case((table.c.due_at < earliest, earliest), else_=table.c.due_at)
 
 
 def _returns(outbox_row: ColumnElement[bool], view: ColumnElement[bool]) -> tuple[Any, ...]:
-    """What was being sent first; then what only waited for its turn."""
+    """What was being sent first; then what only waited for its turn. A row that somebody works on just now is left alone."""
     freed: dict[str, Any] = {"leased_by": None, "leased_until": None}
+    sending, waiting = (_free(outbox, outbox.c.state == state, outbox_row) for state in _BEGUN_FIRST)
     return (
         outbox.update()
-        .where(outbox.c.state == EffectState.SENDING, outbox_row)
+        .where(sending)
         .values(
             state=EffectState.WAITING,
             uncertain_at=func.coalesce(outbox.c.uncertain_at, outbox.c.begun_at),
             due_at=_look_at(outbox),
             **freed,
         ),
-        outbox.update().where(outbox.c.state == EffectState.WAITING, outbox_row).values(freed),
+        outbox.update().where(waiting).values(freed),
         views.update()
-        .where(_UNPOSTED, view)
+        .where(_free(views, _UNPOSTED, view))
         .values(
             uncertain_at=func.coalesce(views.c.uncertain_at, views.c.begun_at, views.c.created_at),
             due_at=_look_at(views),
             repointed=False,
             **freed,
         ),
-        views.update().where(view).values(repointed=False, **freed),
+        views.update().where(_free(views, view)).values(repointed=False, **freed),
     )
+
+
+def _free(table: Table, *conditions: ColumnElement[bool]) -> ColumnElement[bool]:
+    """The rows with these conditions that no other transaction holds, so that giving back waits for nobody."""
+    return table.c.id.in_(select(table.c.id).where(*conditions).with_for_update(skip_locked=True))
 
 
 _VOIDED = _returns(_is_lapsed(outbox), _is_lapsed(views))

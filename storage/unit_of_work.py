@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection
+from sqlalchemy.exc import OperationalError
 
 from bot.evidence.types import Evidence
 from bot.incidents.effects import Note
@@ -29,6 +30,7 @@ from bot.store import (
 from storage import budgets, effects, incidents, jobs, ledger, queue, timers
 from storage.flush import Gathered, Opening, flush
 from storage.incidents import Known, Name
+from storage.leases import Holders
 from storage.naming import named
 from storage.tables import BookingState
 
@@ -36,11 +38,12 @@ from storage.tables import BookingState
 class SqlUnitOfWork:
     """Implements `bot.store.UnitOfWork` on one connection."""
 
-    def __init__(self, connection: Connection, *, me: str, born_leased: bool, now: datetime) -> None:
+    def __init__(self, connection: Connection, *, holders: Holders, born_leased: bool, now: datetime) -> None:
         self._connection = connection
-        self._me = me
+        self._holders = holders
+        self._me = holders.me
         self._now = now
-        self._lease = effects.lease_of(me, now) if born_leased else None
+        self._lease = effects.lease_of(self._me, now) if born_leased and self._me else None
         self._ids: dict[JobKey, int] = {}
         self._untroubled: set[int] = set()
         self._known: dict[Name, Known] = {}
@@ -156,6 +159,8 @@ class SqlUnitOfWork:
         self._gathered.deadlines.append((job, tuple(timers), tuple(kinds)))
 
     def reserve(self, booking: Booking, *, limits: Mapping[Scope, float]) -> bool:
+        if len(self._ids) > 1:
+            budgets.take_turn(self._connection)
         if booking.automatic and not budgets.reserve_if_within(self._connection, booking, limits):
             return False
         if not booking.automatic:
@@ -185,8 +190,16 @@ class SqlUnitOfWork:
     def commit(self) -> Committed:
         with named():
             committed = flush(self._connection, self._gathered, known=self._known, now=self._now, lease=self._lease)
-            self._connection.commit()
+            self._end()
         return committed
+
+    def _end(self) -> None:
+        """Commit. When the answer is lost, nobody knows whether rows were born leased: this process gives up its name."""
+        try:
+            self._connection.commit()
+        except OperationalError:
+            self._holders.doubt()
+            raise
 
     def _note(self, known: Known) -> Known:
         name = (known.incident.record, known.incident.number)

@@ -94,11 +94,14 @@ class ViewQueue(Part):
     """The part of `bot.store.Storage` about views and the conversations that they begin."""
 
     def claim_views(self, *, now: datetime, limit: int) -> tuple[ViewRow, ...]:
+        me = self._me
+        if me is None:
+            return ()
         with self._database.transaction() as connection:
             rows = connection.execute(_CLAIMABLE, {"now": now, "most": limit}).all()
             if rows:
                 ids = [row.id for row in rows]
-                connection.execute(_LEASE, {"ids": ids, "by": self._me, "until": now + LEASE})
+                connection.execute(_LEASE, {"ids": ids, "by": me, "until": now + LEASE})
         return tuple(view_row(row, channel=row.channel, root_ts=row.root_ts) for row in rows)
 
     def begin_view(self, *, id: int, now: datetime) -> bool:
@@ -120,8 +123,8 @@ class ViewQueue(Part):
 
     def move_conversation(self, *, conversation: int, channel: str, now: datetime) -> None:
         with self._database.transaction() as connection:
-            connection.execute(_MOVE, {"of_id": conversation, "to_channel": channel})
             connection.execute(_AFRESH, {"of_id": conversation, "now": now})
+            connection.execute(_MOVE, {"of_id": conversation, "to_channel": channel})
 
     def _next_view_at(self) -> datetime | None:
         with self._database.read() as connection:

@@ -10,6 +10,7 @@ from bot.evidence.reading import read_failure
 from bot.evidence.rule_fields import RuleError
 from bot.evidence.rules import Rule, RuleSet, load_rules
 from bot.evidence.types import (
+    REPORTED,
     UNKNOWN,
     Cause,
     Change,
@@ -22,6 +23,7 @@ from bot.evidence.types import (
 )
 
 __all__ = [
+    "REPORTED",
     "UNKNOWN",
     "Cause",
     "Change",

@@ -10,6 +10,8 @@ _ANSI = re.compile(
 )
 _PLAIN = re.compile(r"[\n\t -~]*\Z")
 _UNUSUAL = re.compile(r"[^\n\t -~]+")
+_PRINTED = bytes((*range(0x20, 0x7F), 0x0A, 0x09))
+_CHUNK = 256 * 1024
 _GONE = {"Cc", "Cf", "Co", "Cn"}
 _SPACE = {"Zs", "Zl", "Zp"}
 
@@ -24,6 +26,21 @@ def clean(text: str) -> str:
     if "\r" in text:
         text = "\n".join(_last_drawn(line) if "\r" in line else line for line in text.split("\n"))
     return _UNUSUAL.sub(lambda found: "".join(map(_plain, found.group())), text)
+
+
+def cleaned(text: str) -> bytes:
+    """Return `clean(text)` encoded, without ever holding two copies of a long text as characters."""
+    if text.isascii():
+        data = text.encode()
+        if not data.translate(None, _PRINTED):
+            return data
+    parts: list[bytes] = []
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start + _CHUNK) + 1 or len(text)
+        parts.append(clean(text[start:end]).encode())
+        start = end
+    return b"".join(parts)
 
 
 def _last_drawn(line: str) -> str:

@@ -5,7 +5,7 @@ A scan that fails answers None, never "nothing found": the caller must treat tha
 
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import hyperscan
 
@@ -47,37 +47,42 @@ def _words(failure: Exception) -> str:
     return _INDEX.sub(lambda found: f"column {int(found[1]) + 1}", words).strip()
 
 
-class Matcher:
-    """A compiled set of patterns, usable from any number of threads."""
+def text_bytes(text: str) -> bytes:
+    """Return `text` as the engine takes it: valid UTF-8."""
+    return text.encode("utf-8", "replace")
 
-    def __init__(self, patterns: Sequence[str]) -> None:
-        self._patterns = tuple(patterns)
+
+class Compiled:
+    """Patterns compiled together, usable from any number of threads."""
+
+    def __init__(self, patterns: Sequence[tuple[bytes, int]]) -> None:
+        self._count = len(patterns)
         self._local = threading.local()
         self._database = hyperscan.Database()
-        if self._patterns:
+        if patterns:
             self._database.compile(
-                expressions=[pattern.encode() for pattern in self._patterns],
-                ids=list(range(len(self._patterns))),
-                flags=[_FLAGS] * len(self._patterns),
+                expressions=[pattern for pattern, _ in patterns],
+                ids=list(range(len(patterns))),
+                flags=[flags for _, flags in patterns],
             )
 
     def __len__(self) -> int:
-        return len(self._patterns)
+        return self._count
 
-    def find(self, text: str) -> frozenset[int] | None:
-        """Return the indices of the patterns found in `text`, or None when the scan could not be done."""
-        if not self._patterns or not text:
-            return frozenset()
-        found: set[int] = set()
+    def matches(self, data: bytes) -> list[tuple[int, int]] | None:
+        """Return (index of a pattern, where its match ends), in order of the ends; None when the scan failed."""
+        found: list[tuple[int, int]] = []
+        if not self._count or not data:
+            return found
 
         def on_match(index: int, start: int, end: int, flags: int, context: object) -> None:
-            found.add(index)
+            found.append((index, end))
 
         try:
-            self._database.scan(text.encode("utf-8", "replace"), match_event_handler=on_match, scratch=self._scratch())
+            self._database.scan(data, match_event_handler=on_match, scratch=self._scratch())
         except hyperscan.HyperscanError:
             return None
-        return frozenset(found)
+        return found
 
     def _scratch(self) -> hyperscan.Scratch:
         scratch = getattr(self._local, "scratch", None)
@@ -86,20 +91,41 @@ class Matcher:
         return scratch
 
 
+class Matcher(Compiled):
+    """Patterns of rules: whether each is found, and where first."""
+
+    def __init__(self, patterns: Sequence[str]) -> None:
+        super().__init__([(pattern.encode(), _FLAGS) for pattern in patterns])
+
+    def find(self, data: bytes) -> Mapping[int, int] | None:
+        """Return the index of each pattern found with where its first match ends, None when the scan failed."""
+        found = self.matches(data)
+        return None if found is None else dict(found)
+
+
+class Spotter(Compiled):
+    """Patterns over bytes of any kind, each match reported; `caseless` ones come after the others."""
+
+    def __init__(self, patterns: Sequence[str], caseless: Sequence[str] = ()) -> None:
+        lines: int = hyperscan.HS_FLAG_MULTILINE
+        either: int = lines | hyperscan.HS_FLAG_CASELESS
+        super().__init__([(one.encode(), lines) for one in patterns] + [(one.encode(), either) for one in caseless])
+
+
 class Stack:
     """Several matchers as one, so that what is compiled already need not be compiled again."""
 
     def __init__(self, *matchers: Matcher) -> None:
         self.matchers = matchers
 
-    def find(self, text: str) -> frozenset[int] | None:
-        """Return the indices found, counted on through the matchers, or None when one scan could not be done."""
-        found: set[int] = set()
+    def find(self, data: bytes) -> Mapping[int, int] | None:
+        """Return what `Matcher.find` does, the indices counted on through the matchers."""
+        found: dict[int, int] = {}
         offset = 0
         for matcher in self.matchers:
-            part = matcher.find(text)
+            part = matcher.find(data)
             if part is None:
                 return None
-            found.update(index + offset for index in part)
+            found.update({index + offset: end for index, end in part.items()} if offset else part)
             offset += len(matcher)
-        return frozenset(found)
+        return found

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 UNKNOWN = "unknown"
+REPORTED = 0
 
 
 class RetryHint(StrEnum):
@@ -37,6 +38,8 @@ class ErrorReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvidenceLine:
+    """A line of the log; under the number `REPORTED` what the scheduler said itself, which no log holds."""
+
     number: int
     text: str
     decisive: bool = False

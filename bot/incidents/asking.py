@@ -1,6 +1,8 @@
 """Asking people: whom a step reaches, what an ask writes, and what an acknowledgement changes."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from bot.incidents.chase import can_ask_now
 from bot.incidents.draft import Draft
@@ -11,19 +13,25 @@ from bot.incidents.policy import Audience, Door
 from bot.incidents.situation import Situation
 
 
-def ask_owner(draft: Draft, reason: str, *, also: tuple[Person, ...] = ()) -> None:
+def ask_owner(
+    draft: Draft, reason: str, *, also: tuple[Person, ...] = (), proposal: Mapping[str, Any] | None = None
+) -> None:
     """The owner is needed now: ask who holds it, else the on-call at once, or for low urgency when the hours begin.
 
     Unless somebody holds it the ladder begins anew. `also` are people who have to do with it (who decided, who asked).
+    With the facts of a `proposal` the message asks for the yes to it; it stands in the thread even while nobody is asked.
     """
     held, chase = draft.incident.acknowledgement, draft.incident.chase
     if not can_ask_now(draft.situation, draft.now):
+        if proposal is not None:
+            draft.reply(ReplyKind.APPROVAL, **proposal)
         draft.set(chase=Chase(count=chase.count, asked_before=chase.asked_before, reason=reason))
         draft.note("ask", f"{reason}; asked when the team's hours begin")
         return
     whom = (mention_of(held.by.person),) if held else audience(draft.situation, Audience.ONCALL)
     kind = AskKind.AGAIN if held else AskKind.OPENING
-    _write_ask(draft, reason, kind=kind, mentions=together(whom, also), doors=(Door.CHANNEL,), step=0)
+    mentions = together(whom, also)
+    _write_ask(draft, reason, kind=kind, mentions=mentions, doors=(Door.CHANNEL,), step=0, proposal=proposal)
 
 
 def ask_due(draft: Draft, ask: Ask) -> None:
@@ -110,29 +118,44 @@ def mention_of(person: Person) -> Mention:
 
 
 def _write_ask(
-    draft: Draft, reason: str, *, kind: AskKind, mentions: tuple[Mention, ...], doors: tuple[Door, ...], step: int
+    draft: Draft,
+    reason: str,
+    *,
+    kind: AskKind,
+    mentions: tuple[Mention, ...],
+    doors: tuple[Door, ...],
+    step: int,
+    proposal: Mapping[str, Any] | None = None,
 ) -> None:
     incident, situation = draft.incident, draft.situation
     usable = tuple(door for door in doors if door in situation.doors)
     elsewhere = _elsewhere(situation, usable, mentions) if mentions else _fallback(situation)
     in_channel = Door.CHANNEL in usable or not elsewhere
     draft.reply(
-        ReplyKind.ASK,
+        ReplyKind.ASK if proposal is None else ReplyKind.APPROVAL,
         mention=mentions if in_channel else (),
         broadcast=kind is AskKind.LADDER and in_channel,
         elsewhere=elsewhere,
-        ask=kind,
-        reason=reason,
-        status=incident.status,
-        owed=tuple(owed.nominal_time for owed in incident.owed),
-        next_run_at=situation.next_run_at,
-        rerun_phase=incident.rerun.phase if incident.rerun else None,
-        broken_owner=not mentions,
+        **(_asked(draft, reason, kind, mentions) if proposal is None else proposal),
     )
     count = incident.chase.count + 1
     draft.set(chase=Chase(asked_at=draft.now, count=count, step=step, asked_before=incident.chase.asked_before))
     whom = ", ".join(mention.name or mention.id for mention in mentions) or "nobody: the owner record leads to no one"
     draft.note("asked", reason, asked=whom, ask=kind)
+
+
+def _asked(draft: Draft, reason: str, kind: AskKind, mentions: tuple[Mention, ...]) -> dict[str, Any]:
+    """The facts of a plain ask."""
+    incident, situation = draft.incident, draft.situation
+    return {
+        "ask": kind,
+        "reason": reason,
+        "status": incident.status,
+        "owed": tuple(owed.nominal_time for owed in incident.owed),
+        "next_run_at": situation.next_run_at,
+        "rerun_phase": incident.rerun.phase if incident.rerun else None,
+        "broken_owner": not mentions,
+    }
 
 
 def _elsewhere(situation: Situation, doors: tuple[Door, ...], mentions: tuple[Mention, ...]) -> tuple[Destination, ...]:

@@ -208,6 +208,11 @@ def _settled(draft: Draft, event: Event) -> None:
         case Status.PAUSED, PauseWanted():
             if _may_decide(draft, event):
                 holding.pause(draft, event)
+        case Status.RESOLVED, UndoWanted() if draft.situation.newer is not None:
+            draft.tell(
+                ToldKind.SETTLED, f"it came back as occurrence {draft.situation.newer} since", status=Status.RESOLVED
+            )
+            draft.note("too_late", "a later occurrence of the record is known", by=event.by)
         case _, UndoWanted():
             if _may_decide(draft, event):
                 holding.undo(draft, event)

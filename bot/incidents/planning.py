@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bot.incidents import asking, reruns
 from bot.incidents.draft import Draft
-from bot.incidents.effects import AskScheduler, ReplyKind, Reserve
+from bot.incidents.effects import AskScheduler, Reserve
 from bot.incidents.keys import Action, Cost
 from bot.incidents.lateness import NOT_STARTED
 from bot.incidents.licence import Licence, verdict
@@ -100,17 +100,16 @@ def propose(draft: Draft, why: ProposalReason, reason: str, *, by: By | None = N
     )
     draft.set(status=Status.AWAITING_APPROVAL, proposal=proposal, proposals=proposal.number, reason=reason)
     draft.note("proposed", reason, by=by, number=proposal.number, expires_at=expires_at)
-    draft.reply(
-        ReplyKind.APPROVAL,
-        number=proposal.number,
-        reason=why,
-        estimate=estimate,
-        left=proposal.left,
-        expires_at=expires_at,
-        owed=times,
-        asked_by=by,
-    )
-    asking.ask_owner(draft, f"a rerun waits for a yes: {reason}")
+    facts = {
+        "number": proposal.number,
+        "reason": why,
+        "estimate": estimate,
+        "left": proposal.left,
+        "expires_at": expires_at,
+        "owed": times,
+        "asked_by": by,
+    }
+    asking.ask_owner(draft, f"a rerun waits for a yes: {reason}", proposal=facts)
 
 
 def request(draft: Draft, *, owed: tuple[Owed, ...], by: By, reason: str) -> None:

@@ -46,7 +46,8 @@ class Situation:
     `failures_in_a_row` includes the event's failure; `unpaid` are the failed times of that row.
     `previous` is the settled occurrence with the event's fingerprint within the reopen window, `times` its count in it;
     `linked` the newest settled record of the job. `unresolved` is the record of another unresolved occurrence of the job.
-    `retired`: the job was retired in force. `suspended`: causes whose mark three failing reruns in a row have suspended.
+    `newer`: the number of a later occurrence of the same record. `retired`: the job was retired in force.
+    `suspended`: causes whose mark three failing reruns in a row have suspended.
     """
 
     job: JobKey
@@ -75,6 +76,7 @@ class Situation:
     times: int = 1
     linked: int | None = None
     unresolved: int | None = None
+    newer: int | None = None
     retired: bool = False
     downstream: tuple[Waiting, ...] = ()
 

@@ -65,6 +65,7 @@ def situation_of(
     budget = policy.rerun.budget
     unresolved = read.incidents.unresolved
     interval = cron.interval(schedule, now) if schedule else None
+    next_run_at = cron.next_after(schedule, now) if schedule and not memory.deleted else None
     return Situation(
         job=read.key,
         policy=policy,
@@ -72,7 +73,8 @@ def situation_of(
         directory=world.directory,
         can=world.can,
         doors=world.doors,
-        next_run_at=cron.next_after(schedule, now) if schedule and not memory.deleted else None,
+        next_run_at=next_run_at,
+        following_run_at=cron.next_after(schedule, next_run_at) if schedule and next_run_at else None,
         interval=interval,
         usual_duration=memory.usual_duration,
         estimate=_estimate(memory, budget, rates, failure),
@@ -84,12 +86,14 @@ def situation_of(
         paid=frozenset(time for time, rows in runs.items() if time is not None and _good(rows)),
         latest_started=memory.latest_started,
         last_good_at=memory.last_good.ended_at if memory.last_good else None,
+        last_good_time=memory.last_good.run.nominal_time if memory.last_good else None,
         failures_in_a_row=max(1, memory.failures_in_a_row),
         unpaid=_unpaid(memory, policy, interval, failure),
         previous=previous[0],
         times=previous[1],
         linked=read.incidents.newest_settled.record if read.incidents.newest_settled else None,
         unresolved=unresolved.record if unresolved and about is not None and unresolved.id != about.id else None,
+        newer=_newer(read.incidents, about),
         retired=any(held.status == "retired" for held in read.incidents.in_force),
         downstream=world.downstream,
     )
@@ -144,6 +148,15 @@ def _allowance(key: JobKey, policy: JobPolicy, booked: Mapping[Scope, float], no
         rest = limit - booked.get(scope, 0.0) if scope.unit == unit else 0.0
         left[scope.name.split(":", 1)[0]] = max(0.0, rest)
     return Allowance(unit=unit, job=left.get("job"), team=left.get("team"))
+
+
+def _newer(incidents: JobIncidents, about: Incident | None) -> int | None:
+    """The number of a later occurrence of the record, where one is known."""
+    if about is None:
+        return None
+    near = filter(None, (incidents.unresolved, *incidents.in_force, incidents.newest_settled))
+    numbers = [one.number for one in near if one.record == about.record and one.number > about.number]
+    return max(numbers, default=None)
 
 
 def _reruns(time: datetime | None, rows: tuple[RunRow, ...], failure: Failure | None) -> int:

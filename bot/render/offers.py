@@ -32,9 +32,9 @@ def shown(snapshot: Snapshot) -> tuple[ActionId, ...]:
         case Status.PAUSED:
             return (ActionId.RESUME, ActionId.CHANGE_UNTIL)
         case Status.RETIRED:
-            return (ActionId.UNRETIRE,)
+            return (ActionId.UNRETIRE, ActionId.CAUSE)
         case Status.LEFT:
-            return (ActionId.NOT_LEFT,)
+            return (ActionId.NOT_LEFT, ActionId.CAUSE)
 
 
 def under_more(snapshot: Snapshot) -> tuple[ActionId, ...]:
@@ -50,7 +50,8 @@ def under_more(snapshot: Snapshot) -> tuple[ActionId, ...]:
         ActionId.RERUN: _rerunnable(snapshot) and incident.status in (Status.OPEN, Status.VERIFYING),
         ActionId.RERUN_CHOOSE: _rerunnable(snapshot) and len(incident.owed) > 1,
         ActionId.FIXED: not incident.failure.late,
-        ActionId.NOT_NEEDED: bool(incident.owed),
+        ActionId.NOT_NEEDED: True,
+        ActionId.RESUME: incident.decision is not None and incident.decision.holds_schedule,
         ActionId.PAUSE: True,
         ActionId.RETIRE: True,
         ActionId.LEAVE: True,

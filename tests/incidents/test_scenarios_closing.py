@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from bot.incidents.decide import concerns
-from bot.incidents.effects import Reply, ReplyKind
+from bot.incidents.effects import Reply, ReplyKind, ToldKind
 from bot.incidents.events import (
     FixDeclared,
     NotFixed,
@@ -186,6 +186,19 @@ def test_reopen_brings_back_what_was_called_not_needed() -> None:
 
     assert play.status is Status.OPEN
     assert [owed.nominal_time for owed in play.incident.owed] == [MONDAY, TUESDAY]
+
+
+@pytest.mark.scenario(9)
+def test_reopen_on_a_message_from_before_a_later_occurrence_is_refused() -> None:
+    play = opened()
+    play.tell(succeeded(run(MONDAY)))
+    assert play.incident.status is Status.RESOLVED
+    before = play.incident
+    decision = play.tell(UndoWanted(by=by(at=play.now)), newer=2)
+
+    assert told(decision).kind is ToldKind.SETTLED
+    assert decision.incident == before
+    assert decision.effects == ()
 
 
 def test_nothing_settled_is_reopened_beside_an_unresolved_occurrence() -> None:

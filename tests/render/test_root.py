@@ -24,8 +24,8 @@ BUTTONS = {
     "resolved recovered": "Reopen, Cause and fix",
     "resolved by hand": "Reopen, What fixed it?",
     "paused": "Resume, Change until",
-    "retired": "Un-retire",
-    "left": "Not left",
+    "retired": "Un-retire, Cause and fix",
+    "left": "Not left, Cause and fix",
 }
 
 

@@ -22,7 +22,8 @@ EVERYTHING = frozenset(
 
 @dataclass(slots=True)
 class FakeScheduler:
-    """Implements `bot.ports.Scheduler`. `asked` holds every call, `taken` the requests that it took, by their keys.
+    """Implements `bot.ports.Scheduler`. `asked` holds every call, `taken` the requests that it took, by their keys,
+    `asked_again` those that came although their key was taken.
 
     What it says of `bewitched` jobs breaks its own contract: it raises.
     """
@@ -32,6 +33,7 @@ class FakeScheduler:
     asked: list[SchedulerRequest] = field(default_factory=list)
     looked_for: list[str] = field(default_factory=list)
     taken: dict[str, SchedulerRequest] = field(default_factory=dict)
+    asked_again: list[SchedulerRequest] = field(default_factory=list)
     schedules: dict[str, Schedule] = field(default_factory=dict)
     refusals: dict[Action, str] = field(default_factory=dict)
     timing_out: set[Action] = field(default_factory=set)
@@ -62,6 +64,8 @@ class FakeScheduler:
 
     def ask(self, request: SchedulerRequest) -> SchedulerAnswer:
         self.asked.append(request)
+        if request.key in self.taken:
+            self.asked_again.append(request)
         if request.action in self.refusals:
             return SchedulerAnswer(taken=Taken.REFUSED, message=self.refusals[request.action])
         if request.action in self.timing_out:

@@ -1,0 +1,45 @@
+"""Writes sizes, durations and numbers so that people read them at a glance; it compares nothing."""
+
+import re
+
+_SIZE = re.compile(r"(?<![\w.,])(\d{5,18}) ?bytes\b")
+_LIMIT = re.compile(r"(\b(?:limit|maximum|of|than|at|for) (?:is |of )?)(\d{6,18})(?![\w.,%]|\s{0,2}[A-Za-z]{1,6}\b)")
+_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
+
+
+def readable_sizes(text: str) -> str:
+    """Return `text` with counts of bytes told in a unit that fits, a limit beside one too."""
+    if "bytes" not in text:
+        return text
+    told = _SIZE.sub(lambda found: size(int(found[1])), text)
+    return text if told == text else _LIMIT.sub(lambda found: found[1] + size(int(found[2])), told)
+
+
+def size(count: int) -> str:
+    """Return a count of bytes with the largest unit of which it holds one."""
+    value, step = float(count), 0
+    while value >= 1024 and step < len(_UNITS) - 1:
+        value, step = value / 1024, step + 1
+    return f"{number(value)} {_UNITS[step]}"
+
+
+def span(seconds: float) -> str:
+    """Return a duration in its two largest units."""
+    if abs(seconds) < 60:
+        return f"{number(round(seconds, 2))} s"
+    rest = round(abs(seconds))
+    parts = []
+    for unit, length in (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1)):
+        count, rest = divmod(rest, length)
+        if count or parts:
+            parts.append(f"{count} {unit}" if count else "")
+        if len(parts) == 2:
+            break
+    return ("-" if seconds < 0 else "") + " ".join(filter(None, parts))
+
+
+def number(value: float) -> str:
+    """Return a number with the three digits that people compare, a whole one as it is."""
+    if isinstance(value, int) or value.is_integer():
+        return str(int(value)) if abs(value) < 1e16 else f"{value:.3g}"
+    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
