@@ -4,18 +4,21 @@ Runs before the transaction begins; it looks at nothing but what it is given.
 """
 
 import hashlib
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 from bot.evidence import Evidence, RuleSet, clean, mask, read_failure, read_run_facts
-from bot.evidence.types import ErrorReport
+from bot.evidence.types import UNKNOWN, Cause, ErrorReport, RetryHint, RootError
 from bot.incidents.events import RunCancelled, RunEvent, RunFailed, RunSkipped, RunStarted, RunSucceeded
 from bot.incidents.keys import Cost, JobKey, RunRef
 from bot.incidents.model import Failure
 from bot.sources import SourceEvent, SourceKind
 from bot.store import RunState
+
+log = logging.getLogger(__name__)
 
 STATES = {
     SourceKind.RUN_STARTED: RunState.STARTED,
@@ -64,8 +67,7 @@ def evidence_key(source: SourceEvent) -> str:
 
 
 def _failed(source: SourceEvent, run: RunRef, rules: RuleSet, last_good: Mapping[str, Any] | None) -> ReadEvent:
-    error = source.error or ErrorReport()
-    evidence = read_failure(error=error, facts=source.facts, last_good=last_good, rules=rules)
+    evidence = _evidence(source, rules, last_good)
     cost = source.cost or _wall_clock(source)
     failure = Failure(
         run=run,
@@ -83,6 +85,26 @@ def _failed(source: SourceEvent, run: RunRef, rules: RuleSet, last_good: Mapping
     event = RunFailed(failure=failure, at=failure.at, will_retry=source.will_retry, rerun_key=source.rerun_key)
     state = RunState.RETRYING if source.will_retry else RunState.FAILED
     return ReadEvent(source=source, event=event, state=state, evidence=evidence, facts=evidence.facts, cost=cost)
+
+
+def _evidence(source: SourceEvent, rules: RuleSet, last_good: Mapping[str, Any] | None) -> Evidence:
+    """What the reader makes of the failure. A reader that fails must not cost the incident: its cause is then unknown."""
+    error = source.error or ErrorReport()
+    try:
+        return read_failure(error=error, facts=source.facts, last_good=last_good, rules=rules)
+    except Exception:
+        log.exception("a failure could not be read; its cause is unknown", extra={"key": source.key})
+    cause = Cause(
+        id=UNKNOWN,
+        title="The failure could not be read",
+        group=UNKNOWN,
+        retry_hint=RetryHint.DEPENDS,
+        never_safe=True,
+        reason="ontrack's own reader failed on it; the log of ontrack says how",
+        ruled_out_by=("sign.unread",),
+    )
+    root = RootError(type=None, message="ontrack could not read this failure: please look at the run itself")
+    return Evidence(root=root, cause=cause, fingerprint="unread", changes=None, facts={}, log_tail="", log_lines=0)
 
 
 def _event(source: SourceEvent, run: RunRef, cost: Cost | None) -> RunEvent:
