@@ -18,6 +18,7 @@ _MICROSECOND = timedelta(microseconds=1)
 _NO_TIME = -(2**62)
 _MILLION = 1_000_000
 _MOST = 9 * 10**18
+INSTEAD = "\N{REPLACEMENT CHARACTER}"
 
 _T = TypeVar("_T")
 
@@ -26,6 +27,23 @@ def _microseconds(instant: datetime) -> int:
     if instant.tzinfo is None:
         raise ValueError(f"an instant needs its zone: {instant!r}")
     return (instant - _EPOCH) // _MICROSECOND
+
+
+def clean(value: str) -> str:
+    """The text without what a database cannot keep: NUL, and halves of characters."""
+    if "\0" in value:
+        value = value.replace("\0", INSTEAD)
+    return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+class Words(TypeDecorator[str]):
+    """Text from strangers, stored clean."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        return None if value is None else clean(value)
 
 
 class Instant(TypeDecorator[datetime]):
@@ -85,11 +103,28 @@ class Document(TypeDecorator[_T], Generic[_T]):
         self._decode = msgspec.json.Decoder(type_).decode
 
     def process_bind_param(self, value: _T | None, dialect: Dialect) -> str | None:
-        return None if value is None else self._encode(value).decode()
+        return None if value is None else self._text(value).decode()
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> _T | None:
         return None if value is None else self._decode(value)
 
     def as_read(self, value: object) -> _T:
         """What a later reader will get for `value`: the same words, whoever holds the row."""
-        return cast(_T, self._decode(self._encode(value)))
+        return cast(_T, self._decode(self._text(value)))
+
+    def _text(self, value: object) -> bytes:
+        try:
+            return self._encode(value)
+        except UnicodeEncodeError:
+            return self._encode(_cleaned(msgspec.to_builtins(value)))
+
+
+def _cleaned(value: Any) -> Any:
+    match value:
+        case str():
+            return clean(value)
+        case dict():
+            return {_cleaned(name): _cleaned(one) for name, one in value.items()}
+        case list() | tuple():
+            return [_cleaned(one) for one in value]
+    return value

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from operator import itemgetter
 
 from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
@@ -20,6 +21,7 @@ _SAVE_GROUP = _GROUP.on_conflict_do_update(
     index_elements=["id"],
     set_={name: _GROUP.excluded[name] for name in ("members", "exists", "read_at")},
 )
+_ID = itemgetter("id")
 _PUBLISH = insert(policies).on_conflict_do_nothing(index_elements=["version"])
 
 
@@ -43,9 +45,9 @@ class Directory(Part):
         ]
         with self._database.transaction() as connection:
             if persons:
-                connection.execute(_SAVE_PERSON, persons)
+                connection.execute(_SAVE_PERSON, sorted(persons, key=_ID))
             if teams:
-                connection.execute(_SAVE_GROUP, teams)
+                connection.execute(_SAVE_GROUP, sorted(teams, key=_ID))
 
     def load_people(self) -> tuple[tuple[PersonRow, ...], tuple[GroupRow, ...]]:
         with self._database.read() as connection:

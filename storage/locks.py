@@ -5,6 +5,7 @@ it, is gone. It knows keys only, not what is locked.
 import threading
 import time
 from collections.abc import Collection
+from contextlib import suppress
 from datetime import timedelta
 from hashlib import blake2b
 from typing import Any
@@ -17,6 +18,7 @@ from storage.postgres import connect_alone, is_lost
 
 AT_ONCE = timedelta(0)
 AGAIN = 1.0
+LOOK_UP = 1.0
 
 _HELD = b"""
     SELECT (classid::bigint << 32) | objid::bigint FROM pg_locks
@@ -31,14 +33,14 @@ def key_of(name: str) -> int:
 
 
 class LockSession:
-    """One connection and the locks that hang on it. A lost one is made anew when a lock is next taken, at most once a second."""
+    """One connection and the locks that hang on it. A lost one is made anew when it is needed; in vain at most once a second."""
 
     def __init__(self, url: URL) -> None:
         self._url = url
         self._mutex = threading.RLock()
         self._connection: psycopg.Connection[Any] | None = None
         self._held: set[int] = set()
-        self._tried_at = -AGAIN
+        self._not_before = time.monotonic()
         self._closed = False
 
     def take(self, key: int, *, wait: timedelta = AT_ONCE) -> bool:
@@ -77,10 +79,11 @@ class LockSession:
         with self._mutex:
             try:
                 connection = self._connected()
-                return frozenset(keys) & {row[0] for row in connection.execute(_HELD)} if connection else frozenset(keys)
+                if connection is not None:
+                    return frozenset(keys) & {row[0] for row in connection.execute(_HELD)}
             except psycopg.Error:
                 self._drop()
-                return frozenset(keys)
+            return frozenset(keys)
 
     def close(self) -> None:
         """Free everything, also while another thread waits for a lock."""
@@ -97,20 +100,22 @@ class LockSession:
             return False
         if not wait:
             return bool(connection.execute(b"SELECT pg_try_advisory_lock(%s)", (key,)).fetchone() == (True,))
-        limit = str(max(1, wait // timedelta(milliseconds=1)))
-        connection.execute(b"SELECT set_config('lock_timeout', %s, false)", (limit,))
-        try:
-            connection.execute(b"SELECT pg_advisory_lock(%s)", (key,))
-        except (errors.LockNotAvailable, errors.QueryCanceled):
-            return False
-        return True
+        until = time.monotonic() + wait.total_seconds()
+        while not self._closed and (left := until - time.monotonic()) > 0:
+            limit = str(max(1, round(min(left, LOOK_UP) * 1000)))
+            connection.execute(b"SELECT set_config('lock_timeout', %s, false)", (limit,))
+            with suppress(errors.LockNotAvailable, errors.QueryCanceled):
+                connection.execute(b"SELECT pg_advisory_lock(%s)", (key,))
+                return True
+        return False
 
     def _connected(self) -> "psycopg.Connection[Any] | None":
         if self._connection is not None and is_lost(self._connection):
             self._drop()
-        if self._connection is None and not self._closed and time.monotonic() >= self._tried_at + AGAIN:
-            self._tried_at = time.monotonic()
+        if self._connection is None and not self._closed and time.monotonic() >= self._not_before:
+            self._not_before = time.monotonic() + AGAIN
             self._connection = connect_alone(self._url)
+            self._not_before = time.monotonic()
         return self._connection
 
     def _drop(self) -> None:

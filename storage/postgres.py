@@ -10,7 +10,6 @@ from typing import Any
 import psycopg
 from psycopg import errors
 from sqlalchemy import URL, Engine, create_engine, event
-from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from sqlalchemy.exc import DisconnectionError, SQLAlchemyError
 
 POOL = 16
@@ -65,8 +64,8 @@ def pooled(url: URL, *, wait: float, limited: bool = True, read_only: bool = Fal
 
 def connect_alone(url: URL) -> "psycopg.Connection[Any]":
     """A connection for one purpose, outside every pool and transaction; raises `psycopg.Error`."""
-    _, named = PGDialect_psycopg().create_connect_args(url)
-    connection: psycopg.Connection[Any] = psycopg.connect(**(_OURS | named), autocommit=True)
+    _, named = url.get_dialect()().create_connect_args(url)
+    connection: psycopg.Connection[Any] = psycopg.connect(**{**_OURS, **named}, autocommit=True)
     _set(connection, _SERVER)
     return connection
 

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, Table, Text, UniqueConstraint
+from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, Table, UniqueConstraint
 
 from bot.store import EffectKind, EffectState
-from storage.columns import Document, Id, Instant, NominalTime
+from storage.columns import Document, Id, Instant, NominalTime, Words
 from storage.tables import metadata, of_occurrence, one_of, partial_index
 
 IS_UNSETTLED = f"state IN ('{EffectState.SENDING}', '{EffectState.WAITING}')"
@@ -20,9 +20,9 @@ conversations = Table(
     "conversations",
     metadata,
     Column("id", Id, primary_key=True),
-    Column("destination", Text, nullable=False),
-    Column("channel", Text, nullable=False),
-    Column("root_ts", Text),
+    Column("destination", Words, nullable=False),
+    Column("channel", Words, nullable=False),
+    Column("root_ts", Words),
     Column("created_at", Instant, nullable=False),
     Index("ix_conversations_root", "channel", "root_ts"),
 )
@@ -34,18 +34,18 @@ views = Table(
     Column("conversation_id", Id, ForeignKey("conversations.id"), nullable=False),
     Column("record", Id, nullable=False),
     Column("number", Integer, nullable=False),
-    Column("key", Text, nullable=False),
+    Column("key", Words, nullable=False),
     Column("wanted_version", Integer, nullable=False),
     Column("shown_version", Integer, nullable=False),
     Column("repointed", Boolean(create_constraint=False), nullable=False),
     Column("due_at", Instant, nullable=False),
     Column("attempt", Integer, nullable=False),
     Column("created_at", Instant, nullable=False),
-    Column("leased_by", Text),
+    Column("leased_by", Words),
     Column("leased_until", Instant),
     Column("begun_at", Instant),
     Column("uncertain_at", Instant),
-    Column("code", Text),
+    Column("code", Words),
     UniqueConstraint("conversation_id"),
     UniqueConstraint("key"),
     of_occurrence(),
@@ -58,24 +58,24 @@ outbox = Table(
     "outbox",
     metadata,
     Column("id", Id, primary_key=True),
-    Column("key", Text, nullable=False),
-    Column("kind", Text, nullable=False),
+    Column("key", Words, nullable=False),
+    Column("kind", Words, nullable=False),
     Column("lane", Integer, nullable=False),
     Column("job_id", Id, ForeignKey("jobs.id"), nullable=False),
     Column("record", Id, nullable=False),
     Column("number", Integer, nullable=False),
     Column("conversation_id", Id, ForeignKey("conversations.id")),
     Column("content", CONTENT, nullable=False),
-    Column("state", Text, nullable=False),
+    Column("state", Words, nullable=False),
     Column("due_at", Instant, nullable=False),
     Column("attempt", Integer, nullable=False),
     Column("created_at", Instant, nullable=False),
-    Column("leased_by", Text),
+    Column("leased_by", Words),
     Column("leased_until", Instant),
     Column("begun_at", Instant),
     Column("uncertain_at", Instant),
     Column("settled_at", Instant),
-    Column("code", Text),
+    Column("code", Words),
     Column("result", CONTENT),
     UniqueConstraint("key"),
     of_occurrence(),
@@ -94,7 +94,7 @@ timers = Table(
     Column("job_id", Id, ForeignKey("jobs.id"), nullable=False),
     Column("record", Id),
     Column("number", Integer),
-    Column("kind", Text, nullable=False),
+    Column("kind", Words, nullable=False),
     Column("nominal_time", NominalTime, nullable=False),
     Column("due_at", Instant, nullable=False),
     UniqueConstraint("record", "number", "kind"),
@@ -107,17 +107,17 @@ timers = Table(
 pace = Table(
     "pace",
     metadata,
-    Column("method", Text, primary_key=True),
-    Column("scope", Text, primary_key=True),
+    Column("method", Words, primary_key=True),
+    Column("scope", Words, primary_key=True),
     Column("free_at", Instant, nullable=False),
 )
 
 people = Table(
     "people",
     metadata,
-    Column("id", Text, primary_key=True),
-    Column("name", Text, nullable=False),
-    Column("email", Text),
+    Column("id", Words, primary_key=True),
+    Column("name", Words, nullable=False),
+    Column("email", Words),
     Column("active", Boolean(create_constraint=False), nullable=False),
     Column("read_at", Instant, nullable=False),
 )
@@ -125,7 +125,7 @@ people = Table(
 people_groups = Table(
     "people_groups",
     metadata,
-    Column("id", Text, primary_key=True),
+    Column("id", Words, primary_key=True),
     Column("members", Document[tuple[str, ...]](tuple[str, ...]), nullable=False),
     Column("exists", Boolean(create_constraint=False), nullable=False),
     Column("read_at", Instant, nullable=False),
@@ -134,7 +134,7 @@ people_groups = Table(
 policies = Table(
     "policies",
     metadata,
-    Column("version", Text, primary_key=True),
-    Column("text", Text, nullable=False),
+    Column("version", Words, primary_key=True),
+    Column("text", Words, nullable=False),
     Column("published_at", Instant, nullable=False),
 )

@@ -69,7 +69,9 @@ def _is_mine(table: Table) -> ColumnElement[bool]:
 
 def _look_at(table: Table) -> Any:
     """The look waits a little, since the other side may still be taking in what was sent."""
-    earliest = type_coerce(type_coerce(table.c.begun_at, BigInteger) + bindparam("look_after", type_=BigInteger), Instant)
+    earliest = type_coerce(
+        type_coerce(table.c.begun_at, BigInteger) + bindparam("look_after", type_=BigInteger), Instant
+    )
     return case((table.c.due_at < earliest, earliest), else_=table.c.due_at)
 
 

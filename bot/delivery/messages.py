@@ -89,11 +89,13 @@ class Messenger:
 
 
 def _in_vain(row: EffectRow, incident: Incident) -> bool:
-    """An ask that could not leave in time: its occurrence is settled, or a newer ask waits behind it."""
+    """An ask that could not leave in time: its occurrence is settled or taken, or a newer ask waits behind it."""
     if row.content.get("kind") != ReplyKind.ASK or row.created_at is None:
         return False
-    asked_at = incident.chase.asked_at
-    return not incident.status.unresolved or (asked_at is not None and row.created_at < asked_at)
+    asked_at, held = incident.chase.asked_at, incident.acknowledgement
+    overtaken = asked_at is not None and row.created_at < asked_at
+    taken = held is not None and row.created_at < held.by.at
+    return not incident.status.unresolved or overtaken or taken
 
 
 def file_name(row: EffectRow) -> str:

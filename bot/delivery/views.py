@@ -87,7 +87,7 @@ class Views:
         wait = backoff.LOOK_AFTER if failed.uncertain else backoff.wait(row.attempt + 1, failed.retry_after)
         if failed.permanent:
             wait = max(wait, backoff.LONGEST)
-        uncertain = failed.uncertain and row.root_ts is None
+        uncertain = row.root_ts is None and (failed.uncertain or row.uncertain_at is not None)
         self._storage.retry_view(id=row.id, at=now + wait, uncertain=uncertain, code=failed.code)
 
     def _limited(self, row: ViewRow, until: datetime) -> None:
@@ -95,4 +95,4 @@ class Views:
         method, scope = lane_of(row)
         gap = self._pace.update if row.root_ts else self._pace.post
         self._storage.hold_pace(method=method, scope=scope, until=until + gap)
-        self._storage.retry_view(id=row.id, at=until, uncertain=False, code=PACED)
+        self._storage.retry_view(id=row.id, at=until, uncertain=row.uncertain_at is not None, code=PACED)

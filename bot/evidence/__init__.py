@@ -7,8 +7,9 @@ from bot.evidence.cleaning import clean
 from bot.evidence.facts import read_run_facts
 from bot.evidence.masking import mask
 from bot.evidence.reading import read_failure
+from bot.evidence.rule import Rule
 from bot.evidence.rule_fields import RuleError
-from bot.evidence.rules import Rule, RuleSet, load_rules
+from bot.evidence.rules import RuleSet, load_rules
 from bot.evidence.types import (
     REPORTED,
     UNKNOWN,

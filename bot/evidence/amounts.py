@@ -28,7 +28,7 @@ def span(seconds: float) -> str:
     if abs(seconds) < 60:
         return f"{number(round(seconds, 2))} s"
     rest = round(abs(seconds))
-    parts = []
+    parts: list[str] = []
     for unit, length in (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1)):
         count, rest = divmod(rest, length)
         if count or parts:

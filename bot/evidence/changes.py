@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from bot.evidence.amounts import number, span
 from bot.evidence.facts import capped
 from bot.evidence.types import Change, ChangeKind
 
@@ -16,10 +17,12 @@ VALUE_CAP = 200
 CHANGES_CAP = 100
 VOLUME_STEP = 0.2
 TIMING_STEP = 0.5
-BLINK_SECONDS = 1.0
+TELLING_SECONDS = 5.0
 
 _ORDER = ("code", "config", "params", "schema", "volume", "env", "resources", "upstream", "timing")
 _LAST = len(_ORDER)
+_CHOSEN = frozenset(_ORDER.index(name) for name in ("code", "config", "params", "schema", "env"))
+_TIMING = _ORDER.index("timing")
 _NOISE_NAME = re.compile(
     r"(?:^|_)(?:run_?id|uuid|guid|pid|ppid|host|hostname|host_?name|pod|pod_?name|node|node_?name|ip|address|attempt|try_number|generation"
     r"|nonce|timestamp|time|now|started|ended|created|modified|updated|tmpdir|temp|cwd_inode|correlation_?id|request_?id|trace_?id"
@@ -33,6 +36,7 @@ _NOISE_VALUE = re.compile(
     r"|0x[0-9a-fA-F]{1,32}|(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?"
 )
 _DURATIONS = re.compile(r"duration|elapsed|seconds|_s$|_ms$", re.IGNORECASE)
+_MILLIS = re.compile(r"_ms$|millis(?:econds)?$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,22 +90,28 @@ def _is_noise(path: str, before: Any, after: Any, order: int) -> bool:
         return True
     if isinstance(before, str) and isinstance(after, str):
         return bool(_NOISE_VALUE.fullmatch(before) and _NOISE_VALUE.fullmatch(after))
-    share = _share(before, after)
-    if share is None:
+    if not (_is_number(before) and _is_number(after)):
+        return order == _TIMING and (before is _NOTHING or after is _NOTHING)
+    if order in _CHOSEN:
         return False
-    timing = _ORDER[order] == "timing" if order < _LAST else False
-    if timing or _DURATIONS.search(path):
-        blink = path.endswith("seconds") and abs(after - before) < BLINK_SECONDS
-        return blink or abs(share) < TIMING_STEP
-    return order < _LAST and _ORDER[order] == "resources" and abs(share) < VOLUME_STEP
+    share = _share(before, after)
+    if order == _TIMING or _DURATIONS.search(path):
+        long = abs(_seconds(path, after) - _seconds(path, before)) >= TELLING_SECONDS
+        return not long or (share is not None and abs(share) < TIMING_STEP)
+    return share is not None and order == _ORDER.index("resources") and abs(share) < VOLUME_STEP
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _seconds(path: str, value: float) -> float:
+    return value / 1000 if _MILLIS.search(path) else value
 
 
 def _share(before: Any, after: Any) -> float | None:
     """Return the relative change of two numbers, None where there is none."""
-    for value in (before, after):
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            return None
-    if before == 0:
+    if not _is_number(before) or not _is_number(after) or before == 0:
         return None
     return (float(after) - float(before)) / abs(float(before))
 
@@ -115,15 +125,15 @@ def _found(path: str, before: Any, after: Any, order: int, *, note: str | None =
         change=Change(
             path=capped(path, VALUE_CAP),
             kind=kind,
-            before=_shown(before),
-            after=_shown(after),
+            before=_shown(before, path, order),
+            after=_shown(after, path, order),
             note=note or (_percent(share) if share is not None else None),
             rank=0,
         ),
     )
 
 
-def _shown(value: Any) -> str | None:
+def _shown(value: Any, path: str, order: int) -> str | None:
     if value is _NOTHING:
         return None
     if isinstance(value, bool) or value is None:
@@ -132,6 +142,10 @@ def _shown(value: Any) -> str | None:
         return capped(", ".join(str(one) for one in value[:50]), VALUE_CAP)
     if isinstance(value, Mapping):
         return capped(", ".join(f"{name}: {inner}" for name, inner in list(value.items())[:50]), VALUE_CAP)
+    if _is_number(value) and order == _TIMING:
+        return capped(span(_seconds(path, value)), VALUE_CAP)
+    if isinstance(value, float) and order not in _CHOSEN:
+        return number(value)
     return capped(str(value), VALUE_CAP)
 
 

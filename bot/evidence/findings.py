@@ -4,12 +4,13 @@ It does not choose among them, and it knows no causes.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 from bot.evidence.finding import Finding, Link, Weight
 from bot.evidence.lines import Level, LogLine
+from bot.evidence.log import Log
 from bot.evidence.shapes import (
     ABRUPT,
     AFTERWARDS,
@@ -39,25 +40,25 @@ MESSAGE_CAP = 2000
 CONTINUATION = 8
 
 
-def find_failures(lines: Sequence[LogLine]) -> tuple[Finding, ...]:
-    """Return the findings in order, each with the number of the chain to which it belongs."""
+def find_failures(lines: Log, *, loud: Iterable[int] | None = None) -> tuple[Finding, ...]:
+    """Return the findings in order, each with the number of its chain; `loud` takes the place of the log's own."""
     found: list[Finding] = []
     link = Link.NONE
-    index = 0
-    while index < len(lines):
+    after = 0
+    for index in lines.loud if loud is None else loud:
+        if index < after:
+            continue
         text = lines[index].text
         if DIRECT in text or DURING in text:
             link = Link.WRAPPER if DIRECT in text else Link.CONTEXT
-            index += 1
             continue
         finding = _traceback(lines, index) if TRACEBACK.match(text) else _at(lines, index)
         if finding is None:
-            index += 1
             continue
         finding = _linked(finding, found, link)
         link = Link.NONE
         found.append(finding)
-        index = finding.last + 1
+        after = finding.last + 1
     return tuple(_without_titles(found, lines))
 
 

@@ -1,20 +1,18 @@
-"""Splits a cleaned log into lines with their level, taking off the prefixes that loggers and containers add.
+"""Reads a line of a cleaned log with its level, taking off the prefixes that loggers and containers add.
 
 It never decides which line matters.
 """
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
 LINE_CAP = 4000
-WHOLE = 5000
-HEAD = 200
-TAIL = 3000
-LOUD_CAP = 1000
+RECORD_CAP = 64 * 1024
+PARTS_CAP = 500
 
 
 class Level(IntEnum):
@@ -36,10 +34,6 @@ class LogLine:
     prefixed: bool
 
 
-_LOUD = re.compile(
-    r"rror|xception|ERR|FATAL|[Ff]atal|[Ff]ail|FAIL|Traceback|Caused|panic|Killed|killed|OOM|denied|refused|timed? ?out|Timeout"
-    r"|Warning {2}|Evicted|[Aa]bort|cannot|Cannot|Unable|not found|Reason:|reason:|signal"
-)
 _LEVELS = {
     "trace": Level.DEBUG,
     "debug": Level.DEBUG,
@@ -98,28 +92,14 @@ _WRONG = ("error", "err", "exception", "exc_info", "stack_trace", "stacktrace", 
 _BAD_STATUS = frozenset({"FAILED", "TIMED_OUT", "FAILED_WITH_TERMINAL_ERROR", "ERROR", "CRASHED", "ABORTED"})
 
 
-def read_lines(text: str) -> list[LogLine]:
-    """Return the lines of a cleaned text that may matter; a JSON record of several lines gives several of one number.
-
-    A short text is read whole. Of a long one: its end, and the surroundings of what looks like an error.
-    """
-    raws = text.split("\n")
-    lines: list[LogLine] = []
-    for index in range(len(raws)) if len(raws) <= WHOLE else _worth_reading(raws):
-        for raw in raws[index].split("#012"):
-            lines.extend(_parsed(index + 1, _middle_cut(raw.rstrip())))
-    return lines
-
-
-def _worth_reading(raws: Sequence[str]) -> list[int]:
-    """Return the indices of the lines to read of a long log, in order."""
-    loud = [index for index, raw in enumerate(raws) if _LOUD.search(raw, 0, LINE_CAP) is not None]
-    if len(loud) > 2 * LOUD_CAP:
-        loud = loud[:LOUD_CAP] + loud[-LOUD_CAP:]
-    chosen = set(range(HEAD)) | set(range(len(raws) - TAIL, len(raws)))
-    for index in loud:
-        chosen.update(range(max(index - 2, 0), min(index + 6, len(raws))))
-    return sorted(chosen)
+def read_line(number: int, raw: bytes) -> Iterator[LogLine]:
+    """Read one line of a cleaned log; a record, or a line that holds several, gives several of one number."""
+    if len(raw) > RECORD_CAP:
+        text = f"{raw[: 2 * LINE_CAP].decode(errors='ignore')} ... {raw[-2 * LINE_CAP :].decode(errors='ignore')}"
+    else:
+        text = raw.decode(errors="replace")
+    for part in text.split("#012")[:PARTS_CAP]:
+        yield from _parsed(number, part.rstrip())
 
 
 def _middle_cut(raw: str) -> str:
@@ -127,15 +107,15 @@ def _middle_cut(raw: str) -> str:
 
 
 def _parsed(number: int, raw: str) -> Iterator[LogLine]:
+    shown = _middle_cut(raw)
     body = raw.lstrip()
-    if body.startswith("{") and body.endswith("}"):
-        record = _record(raw)
-        if record is not None:
-            level, text = record
-            for part in text.split("\n"):
-                yield _split(number, part[:LINE_CAP], raw, level)
-            return
-    yield _split(number, raw, raw, Level.NONE)
+    record = _record(raw) if body.startswith("{") and body.endswith("}") else None
+    if record is None:
+        yield _split(number, shown, shown, Level.NONE)
+        return
+    level, text = record
+    for part in text.split("\n")[:PARTS_CAP]:
+        yield _split(number, part[:LINE_CAP], shown, level)
 
 
 def _record(raw: str) -> tuple[Level, str] | None:

@@ -6,6 +6,9 @@ It must not be relied on to make text printable: `clean` does that first.
 import math
 import re
 from collections import Counter
+from collections.abc import Callable
+
+from bot.evidence.telling import Sign, telling_spans
 
 MASK = "[masked]"
 
@@ -67,10 +70,6 @@ _NAMED = re.compile(
     r"|(?P<bare>[^\s,;&\"'<>]{1,2048}))",
     re.IGNORECASE,
 )
-_STEMS = (
-    *("pass", "pwd", "secret", "key", "token", "auth", "cred", "sess", "sid", "sig", "salt", "hash", "nonce", "otp"),
-    *("pin", "jwt", "dsn", "connection", "webhook", "verifier"),
-)
 _FLAG = re.compile(
     r"((?<!\S)--?[a-z0-9-]{0,40}(?:password|passwd|passphrase|pwd|token|secret|api-?key|access-?key)\s{1,3}[\"']?)"
     r"(?!-)([^\s\"']{1,512})",
@@ -123,18 +122,34 @@ _TELLING_KEY = re.compile(
 
 def mask(text: str) -> str:
     """Return `text` with each secret replaced; the count of lines does not change."""
-    text = _mask_keys(text)
-    text = _TOKEN.sub(MASK, text)
-    text = _WEBHOOK.sub(rf"\1{MASK}", text)
-    text = _USERINFO.sub(_masked_userinfo, text)
-    text = _ORACLE.sub(rf"\1/{MASK}@\3", text)
-    text = _HEADER.sub(rf"\1\2{MASK}", text)
-    text = _SCHEME.sub(_masked_scheme, text)
-    text = _CURL.sub(rf"\1{MASK}", text)
-    text = _IDENTIFIED.sub(rf"\1{MASK}", text)
-    text = _ELEMENT.sub(rf"\1{MASK}", text)
-    text = _FLAG.sub(rf"\1{MASK}", text)
-    return _mask_named(text)
+    text = hide_keys(text)
+    data = text.encode("utf-8", "surrogatepass")
+    spans = telling_spans(data)
+    if spans is None:
+        return mask_all(text)
+    if not spans:
+        return text
+    parts: list[str] = []
+    at = 0
+    for span in spans:
+        parts.append(data[at : span.start].decode("utf-8", "surrogatepass"))
+        parts.append(_masked(data[span.start : span.end].decode("utf-8", "surrogatepass"), span.signs))
+        at = span.end
+    parts.append(data[at:].decode("utf-8", "surrogatepass"))
+    return "".join(parts)
+
+
+def mask_all(text: str) -> str:
+    """Mask what is not a private key in every line, whether or not it looks as if it held a secret."""
+    return _masked(text, {Sign.FOREIGN})
+
+
+def _masked(text: str, signs: set[int]) -> str:
+    """Mask secrets of these kinds; FOREIGN letters may be part of any."""
+    for sign, pattern, by in _STEPS:
+        if sign in signs or Sign.FOREIGN in signs:
+            text = pattern.sub(by, text)
+    return text
 
 
 def names_secret(name: str, *, number: bool = False) -> bool:
@@ -142,23 +157,8 @@ def names_secret(name: str, *, number: bool = False) -> bool:
     return (_SURE_KEY if number else _TELLING_KEY).search(name[-80:]) is not None
 
 
-def _mask_named(text: str) -> str:
-    """Mask values beside telling names; the costly pattern sees only lines that hold a stem of one, and the next."""
-    lines = text.split("\n")
-    telling = [any(stem in line for stem in _STEMS) for line in text.lower().split("\n")]
-    parts: list[str] = []
-    at = 0
-    while at < len(lines):
-        end = at + 1
-        while end < len(lines) and telling[end - 1]:
-            end += 1
-        block = "\n".join(lines[at:end])
-        parts.append(_NAMED.sub(_masked_named, block) if telling[at] else block)
-        at = end
-    return "\n".join(parts)
-
-
-def _mask_keys(text: str) -> str:
+def hide_keys(text: str) -> str:
+    """Return `text` without private keys, each line of one emptied; the only secrets that span lines."""
     if "PRIVATE KEY" not in text and "PuTTY" not in text and "Private-MAC" not in text:
         return text
     parts: list[str] = []
@@ -233,3 +233,18 @@ def _looks_random(value: str) -> bool:
     entropy = -sum(count / len(value) * math.log2(count / len(value)) for count in counts.values())
     mixed = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
     return entropy >= 3.6 or (mixed and entropy >= 2.4)
+
+
+_STEPS: tuple[tuple[Sign, re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
+    (Sign.TOKEN, _TOKEN, MASK),
+    (Sign.PATH, _WEBHOOK, rf"\1{MASK}"),
+    (Sign.ADDRESS, _USERINFO, _masked_userinfo),
+    (Sign.ADDRESS, _ORACLE, rf"\1/{MASK}@\3"),
+    (Sign.HEADER, _HEADER, rf"\1\2{MASK}"),
+    (Sign.WORD, _SCHEME, _masked_scheme),
+    (Sign.CURL, _CURL, rf"\1{MASK}"),
+    (Sign.IDENTIFIED, _IDENTIFIED, rf"\1{MASK}"),
+    (Sign.ELEMENT, _ELEMENT, rf"\1{MASK}"),
+    (Sign.WORD, _FLAG, rf"\1{MASK}"),
+    (Sign.NAMED, _NAMED, _masked_named),
+)

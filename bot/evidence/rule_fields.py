@@ -31,7 +31,8 @@ def strings(raw: Mapping[str, Any], rule_id: str, field: str, name: str) -> tupl
     value = raw.get(name, ())
     values = (value,) if isinstance(value, str) else value
     if not isinstance(values, list | tuple) or not all(isinstance(one, str) for one in values):
-        raise RuleError(rule_id=rule_id, field=f"{field}.{name}", message="expected text or a list of texts")
+        where = f"{field}.{name}".removeprefix(".")
+        raise RuleError(rule_id=rule_id, field=where, message="expected text or a list of texts")
     return tuple(values)
 
 

@@ -13,53 +13,15 @@ from typing import Any
 import yaml
 
 from bot.evidence.engine import Matcher, PatternError, Stack, check_pattern
+from bot.evidence.rule import Clause, Rule
 from bot.evidence.rule_fields import RuleError, flag, numbers, signal_names, strings, text_of, type_name
+from bot.evidence.signs import RuleIndex
 from bot.evidence.type_names import TypeNames
 from bot.evidence.types import UNKNOWN, RetryHint
 
 _ID = re.compile(r"[a-z][a-z0-9_]{0,40}(?:\.[a-z0-9][a-z0-9_]{0,60}){1,3}")
 _TOP_CHOICE = re.compile(r"\|\.\*")
 _FIELDS = ("type", "message", "near", "log", "exit", "signal", "untyped")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Clause:
-    """Signals that must all be there; each tuple holds alternatives (indices of patterns)."""
-
-    types: tuple[int, ...] = ()
-    messages: tuple[int, ...] = ()
-    near: tuple[int, ...] = ()
-    log: tuple[int, ...] = ()
-    exits: tuple[int, ...] = ()
-    signals: tuple[str, ...] = ()
-    untyped: bool = False
-
-    @property
-    def speaks_of_error(self) -> bool:
-        return bool(self.types or self.messages)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
-    """A cause, or an exclusion (`excludes`): a sign that forbids to call a failure passing.
-
-    A `generic` cause counts only on the root error and yields to any other that is not passing; a `fallback` is
-    taken when no other rule is sure.
-    """
-
-    id: str
-    title: str
-    group: str
-    retry_hint: RetryHint
-    never_safe: bool
-    excludes: bool
-    generic: bool
-    fallback: bool
-    platform_team: str | None
-    when: tuple[Clause, ...]
-    unless: tuple[Clause, ...]
-    matching: tuple[str, ...]
-    not_matching: tuple[str, ...]
 
 
 class RuleSet:
@@ -70,11 +32,12 @@ class RuleSet:
         self.types = types
         self.messages = messages
         self.lines = lines
-        self.causes = tuple(rule for rule in rules if not rule.excludes)
-        self.exclusions = tuple(rule for rule in rules if rule.excludes)
+        self.causes = RuleIndex([rule for rule in rules if not rule.excludes])
+        self.exclusions = RuleIndex([rule for rule in rules if rule.excludes])
+        self.near = frozenset(line for rule in rules for clause in (*rule.when, *rule.unless) for line in clause.near)
 
     def ids(self) -> tuple[str, ...]:
-        return tuple(rule.id for rule in self.causes)
+        return tuple(rule.id for rule in self.causes.rules)
 
     def rule(self, rule_id: str) -> Rule:
         """Return a cause or an exclusion; raises KeyError for any other id."""
@@ -149,6 +112,7 @@ class _Builder:
             excludes=flag(raw, rule_id, "excludes"),
             generic=flag(raw, rule_id, "generic"),
             fallback=flag(raw, rule_id, "fallback"),
+            implies=strings(raw, rule_id, "", "implies"),
             platform_team=text_of(raw, rule_id, "platform_team", "") or None,
             when=when,
             unless=self._clauses(raw.get("unless"), rule_id, "unless", passing=False),
@@ -237,6 +201,10 @@ def load_rules(extra: Sequence[Mapping[str, Any]] = ()) -> RuleSet:
             raise RuleError(rule_id="?", field="causes", message="expected a mapping")
         rule = builder.rule(raw)
         merged[rule.id] = rule
+    for rule in merged.values():
+        for implied in rule.implies:
+            if implied not in merged:
+                raise RuleError(rule_id=rule.id, field="implies", message=f"no cause is named {implied}")
     return RuleSet(
         rules=tuple(merged.values()),
         types=TypeNames(builder.types.texts()),

@@ -3,13 +3,16 @@
 It must never call a failure passing on anything but its root error and that error's own chain.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 
+from bot.evidence.engine import text_bytes
 from bot.evidence.finding import Finding
+from bot.evidence.log import Log
 from bot.evidence.roots import Reading
-from bot.evidence.rules import Clause, Rule, RuleSet
+from bot.evidence.rule import Rule
+from bot.evidence.rules import RuleSet
+from bot.evidence.signs import Heard, Match, Place, Signs, rules_out
 from bot.evidence.statements import statements
 from bot.evidence.types import UNKNOWN, Cause, RetryHint
 
@@ -17,132 +20,116 @@ SCAN_FAILED = "sign.scan_failed"
 FINDINGS_CAP = 60
 
 
-class Place(IntEnum):
-    """How near to the root error a rule matched."""
-
-    ROOT = 0
-    CHAIN = 1
-    BESIDE = 2
-    LOG = 3
-    EARLIER = 4
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Signs:
-    """What the patterns found in a failure."""
+class Failure:
+    """What is to be judged: what the log and the scheduler say, the lines `near` the root, how the process ended."""
 
-    findings: tuple["Heard", ...]
-    near: frozenset[int]
-    around: frozenset[int]
-    log: frozenset[int]
+    reading: Reading
+    log: Log
+    near: range
     exit_code: int | None
     signal: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Heard:
-    """What the patterns found in one finding: at the start of what it says (`strict`), or anywhere in it (`loose`)."""
+class Verdict:
+    """A cause and how near to the root its rule matched; `said_at` is where in the log, when no error's words did."""
 
-    place: Place
-    type: str | None
-    types: frozenset[int]
-    strict: frozenset[int]
-    loose: frozenset[int]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Match:
-    rule: Rule
-    place: Place
-    ruled_out: bool
-    order: int
+    cause: Cause
+    place: Place | None = None
+    said_at: int | None = None
 
 
 class _ScanFailed(Exception):
     """A scan could not be done, so that nothing can be said."""
 
 
-def judge(
-    *, reading: Reading, near: str, around: str, log: str, exit_code: int | None, signal: str | None, rules: RuleSet
-) -> Cause:
-    """Return the cause of a failure as far as its text decides."""
+def judge(failure: Failure, *, around: Callable[[], str], rules: RuleSet) -> Verdict:
+    """Return the cause of a failure as far as its text decides; `around` gives what the lines near the root say."""
     try:
-        signs = _signs(
-            reading=reading, near=near, around=around, log=log, exit_code=exit_code, signal=signal, rules=rules
-        )
+        signs = _signs(failure, rules)
+        matches = tuple(rules.causes.matches(signs))
+        excluded = tuple(match.rule for match in rules.exclusions.matches(signs) if not match.ruled_out)
+        return _chosen(matches, excluded, signs, lambda: tuple(_told_around(around(), signs, rules)))
     except _ScanFailed:
-        return _unknown(reason="the log could not be scanned", ruled_out_by=(SCAN_FAILED,))
-    matches = tuple(_matches(rules.causes, signs))
-    excluded = tuple(match.rule for match in _matches(rules.exclusions, signs) if not match.ruled_out)
-    return _chosen(matches, excluded, tuple(_told_around(rules.causes, signs)))
+        return Verdict(cause=_unknown(reason="the log could not be scanned", ruled_out_by=(SCAN_FAILED,)))
 
 
-def _told_around(causes: Sequence[Rule], signs: Signs) -> Iterable[str]:
+def _told_around(around: str, signs: Signs, rules: RuleSet) -> Iterable[str]:
     """Return the causes that stay of which a line around the root speaks, though no error was made out in it."""
-    for rule in causes:
-        if _passes(rule) or rule.generic or rule.fallback:
+    heard = _found(rules.messages.find(text_bytes(around)))
+    for rule in rules.causes.saying(heard):
+        if rule.passes or rule.generic or rule.fallback or rules_out(rule, signs):
             continue
         said = (clause for clause in rule.when if clause.messages and not (clause.types or clause.near or clause.log))
-        ruled_out = any(_place(clause, signs, strict=False, now=True) is not None for clause in rule.unless)
-        if not ruled_out and any(not signs.around.isdisjoint(clause.messages) for clause in said):
+        if any(message in heard for clause in said for message in clause.messages):
             yield rule.id
 
 
-def _chosen(matches: Sequence[Match], excluded: tuple[Rule, ...], around: tuple[str, ...]) -> Cause:
+def _chosen(
+    matches: Sequence[Match], excluded: tuple[Rule, ...], signs: Signs, around: Callable[[], tuple[str, ...]]
+) -> Verdict:
     live = [match for match in matches if not match.ruled_out]
-    passing = [match for match in live if _passes(match.rule) and match.place <= Place.CHAIN]
-    firm = [match for match in live if not _passes(match.rule) and match.place <= _reach(match.rule)]
+    passing = [match for match in live if match.rule.passes and match.place <= Place.CHAIN]
+    firm = [match for match in live if not match.rule.passes and match.place <= _reach(match.rule)]
     last = [match for match in firm if match.rule.fallback]
     firm = [match for match in firm if not match.rule.fallback]
-    before = tuple(match.rule.id for match in live if match.place is Place.EARLIER and not _passes(match.rule))
     if firm:
         best = min(firm, key=lambda match: (match.rule.generic, match.place, match.order))
         others = [match for match in (*firm, *passing) if not match.rule.generic]
-        return _cause(best, others, excluded)
+        return _verdict(best, others, excluded, signs)
     if passing:
         best = min(passing, key=lambda match: (match.place, match.order))
-        return _cause(best, passing, excluded, (*before, *around))
+        before = (match.rule.id for match in live if match.place is Place.EARLIER and not match.rule.passes)
+        return _verdict(best, passing, excluded, signs, (*before, *around()))
     if last:
-        return _cause(min(last, key=lambda match: (match.place, match.order)), last, excluded)
-    gone = tuple(match.rule.id for match in matches if match.ruled_out and match.place <= Place.LOG)
+        return _verdict(min(last, key=lambda match: (match.place, match.order)), last, excluded, signs)
+    gone = tuple(match.rule.id for match in matches if match.ruled_out and match.place < Place.EARLIER)
     reason = f"{gone[0]} was ruled out" if gone else "no rule is sure of it"
-    return _unknown(reason=reason, ruled_out_by=tuple(dict.fromkeys((*(rule.id for rule in excluded), *gone))))
-
-
-def _passes(rule: Rule) -> bool:
-    return rule.retry_hint is RetryHint.LIKELY
+    against = tuple(dict.fromkeys((*(rule.id for rule in excluded), *gone)))
+    return Verdict(cause=_unknown(reason=reason, ruled_out_by=against))
 
 
 def _reach(rule: Rule) -> Place:
-    return Place.ROOT if rule.generic else Place.CHAIN if rule.fallback else Place.LOG
+    return Place.ROOT if rule.generic else Place.CHAIN if rule.fallback else Place.ENDING
 
 
-def _cause(best: Match, matches: Iterable[Match], excluded: tuple[Rule, ...], before: tuple[str, ...] = ()) -> Cause:
+def _verdict(
+    best: Match, matches: Iterable[Match], excluded: tuple[Rule, ...], signs: Signs, before: tuple[str, ...] = ()
+) -> Verdict:
     """Return the cause of the best match; a sign of the cause's own kind does not speak against it."""
     rule = best.rule
-    signs = (sign.id for sign in excluded if sign.group != rule.group)
-    ruled_out_by = tuple(dict.fromkeys((*signs, *before)))
+    against = (sign.id for sign in excluded if sign.group != rule.group)
+    ruled_out_by = tuple(dict.fromkeys((*against, *before)))
     hint = rule.retry_hint
     if ruled_out_by and hint is RetryHint.LIKELY:
         hint = RetryHint.DEPENDS
-    return Cause(
+    also = dict.fromkeys(match.rule.id for match in matches)
+    cause = Cause(
         id=rule.id,
         title=rule.title,
         group=rule.group,
         retry_hint=hint,
         never_safe=rule.never_safe,
         reason=_REASONS[best.place],
-        also=tuple(dict.fromkeys(match.rule.id for match in matches if match.rule.id != rule.id)),
+        also=tuple(other for other in also if other != rule.id and other not in rule.implies),
         ruled_out_by=ruled_out_by,
         platform_team=rule.platform_team,
     )
+    return Verdict(cause=cause, place=best.place, said_at=_said_at(rule, signs) if best.place is Place.LOG else None)
+
+
+def _said_at(rule: Rule, signs: Signs) -> int | None:
+    """Return where in the log the rule's own words end first."""
+    return min((signs.log[one] for clause in rule.when for one in clause.log if one in signs.log), default=None)
 
 
 _REASONS = {
     Place.ROOT: "the root error says so",
     Place.CHAIN: "an error in the root error's chain says so",
     Place.BESIDE: "an error beside the root error says so",
-    Place.LOG: "the log and the way it ended say so",
+    Place.LOG: "a line of the log says so",
+    Place.ENDING: "the way it ended says so",
     Place.EARLIER: "an earlier error says so",
 }
 
@@ -159,16 +146,17 @@ def _unknown(*, reason: str, ruled_out_by: tuple[str, ...] = ()) -> Cause:
     )
 
 
-def _signs(
-    *, reading: Reading, near: str, around: str, log: str, exit_code: int | None, signal: str | None, rules: RuleSet
-) -> Signs:
+def _signs(failure: Failure, rules: RuleSet) -> Signs:
+    log = _found(rules.lines.find(failure.log.data))
+    near: Mapping[int, int] = {}
+    if not rules.near.isdisjoint(log):
+        near = _found(rules.lines.find(failure.log.raw(failure.near)))
     return Signs(
-        findings=tuple(_heard(place, finding, rules) for place, finding in _placed(reading)),
-        near=_found(rules.lines.find(near)),
-        around=_found(rules.messages.find(around)),
-        log=_found(rules.lines.find(log)),
-        exit_code=exit_code,
-        signal=signal,
+        findings=tuple(_heard(place, finding, rules) for place, finding in _placed(failure.reading)),
+        near=near,
+        log=log,
+        exit_code=failure.exit_code,
+        signal=failure.signal,
     )
 
 
@@ -191,46 +179,13 @@ def _heard(place: Place, finding: Finding, rules: RuleSet) -> Heard:
     starts = statements(finding.message)
     if finding.text != finding.message:
         starts = (*starts, *statements(finding.text))
-    strict = _found(rules.messages.find("\n".join(starts)))
-    loose = _found(rules.messages.find(f"{finding.message}\n{finding.text}"))
+    strict = _found(rules.messages.find(text_bytes("\n".join(starts)))).keys()
+    loose = _found(rules.messages.find(text_bytes(f"{finding.message}\n{finding.text}"))).keys()
     types = rules.types.find(finding.type) if finding.type is not None else frozenset()
     return Heard(place=place, type=finding.type, types=types, strict=strict, loose=strict | loose)
 
 
-def _found(found: frozenset[int] | None) -> frozenset[int]:
+def _found(found: Mapping[int, int] | None) -> Mapping[int, int]:
     if found is None:
         raise _ScanFailed
     return found
-
-
-def _matches(rules: Sequence[Rule], signs: Signs) -> Iterable[Match]:
-    for order, rule in enumerate(rules):
-        strict = _passes(rule)
-        places = [place for clause in rule.when if (place := _place(clause, signs, strict=strict)) is not None]
-        if places:
-            ruled_out = any(_place(clause, signs, strict=False, now=True) is not None for clause in rule.unless)
-            yield Match(rule=rule, place=min(places), ruled_out=ruled_out, order=order)
-
-
-def _place(clause: Clause, signs: Signs, *, strict: bool, now: bool = False) -> Place | None:
-    """Return how near to the root all signals of a clause are there, or None when they are not."""
-    if clause.exits and signs.exit_code not in clause.exits:
-        return None
-    if clause.signals and signs.signal not in clause.signals:
-        return None
-    if clause.near and signs.near.isdisjoint(clause.near):
-        return None
-    if clause.log and signs.log.isdisjoint(clause.log):
-        return None
-    if not clause.speaks_of_error:
-        return Place.LOG
-    places = [heard.place for heard in signs.findings if _speaks(clause, heard, strict=strict)]
-    return min((place for place in places if not (now and place is Place.EARLIER)), default=None)
-
-
-def _speaks(clause: Clause, heard: Heard, *, strict: bool) -> bool:
-    if clause.messages and (heard.strict if strict else heard.loose).isdisjoint(clause.messages):
-        return False
-    if not clause.types:
-        return True
-    return not heard.types.isdisjoint(clause.types) or (clause.untyped and heard.type is None)

@@ -138,8 +138,17 @@ def _write_ask(
         elsewhere=elsewhere,
         **(_asked(draft, reason, kind, mentions) if proposal is None else proposal),
     )
-    count = incident.chase.count + 1
-    draft.set(chase=Chase(asked_at=draft.now, count=count, step=step, asked_before=incident.chase.asked_before))
+    chase = incident.chase
+    climbs = kind is not AskKind.BEFORE_RUN and (step != chase.step or step == 0)
+    draft.set(
+        chase=Chase(
+            asked_at=draft.now,
+            laddered_at=draft.now if climbs else chase.laddered_at,
+            count=chase.count + 1,
+            step=step,
+            asked_before=chase.asked_before,
+        )
+    )
     whom = ", ".join(mention.name or mention.id for mention in mentions) or "nobody: the owner record leads to no one"
     draft.note("asked", reason, asked=whom, ask=kind)
 

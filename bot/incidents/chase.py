@@ -70,7 +70,8 @@ def _ladder(incident: Incident, situation: Situation) -> Ask | None:
     ladder, chase = situation.policy.chase.ladder, incident.chase
     if chase.step >= len(ladder) or chase.asked_at is None:
         return None
-    at = chase.asked_at + max(ladder[chase.step].after, situation.policy.chase.floor)
+    climbs_at = (chase.laddered_at or chase.asked_at) + ladder[chase.step].after
+    at = max(climbs_at, chase.asked_at + situation.policy.chase.floor)
     return Ask(at=reachable(situation, max(at, chase.quiet_until or at)), kind=AskKind.LADDER, step=chase.step)
 
 

@@ -204,7 +204,7 @@ def _still_owed(draft: Draft, event: RunSucceeded, *, ended: Rerun | None) -> No
     incident = draft.incident
     if ended is not None and incident.status is Status.RERUNNING:
         draft.set(status=Status.OPEN)
-        _tell_owed(draft, event)
+        _tell_owed(draft, event, paid=True)
         planning.follow(draft, ended)
         return
     planning.refocus(draft, "what it was for has a good run")
@@ -214,9 +214,11 @@ def _still_owed(draft: Draft, event: RunSucceeded, *, ended: Rerun | None) -> No
     draft.set(noted=incident.noted + 1)
 
 
-def _tell_owed(draft: Draft, event: RunSucceeded) -> None:
+def _tell_owed(draft: Draft, event: RunSucceeded, *, paid: bool = False) -> None:
+    """Say what is still owed; `paid`: the run brought its own part of it."""
     draft.reply(
         ReplyKind.OWED_REMAINS,
         ran=event.run.nominal_time,
+        paid=paid,
         owed=tuple(owed.nominal_time for owed in draft.incident.owed),
     )

@@ -18,13 +18,13 @@ class ReplyKind(StrEnum):
 
     evidence: evidence, downstream · ask: ask, status, owed, next_run_at, rerun_phase, reason, broken_owner ·
     holder_note: until, next_run_at, owed · approval: number, reason, estimate, left, expires_at, owed, asked_by ·
-    joined: cause, title, message, evidence, count, while_verifying, different, fix · owed_remains: ran, owed ·
+    joined: cause, title, message, evidence, count, while_verifying, different, fix · owed_remains: ran, owed, paid ·
     rerun: state (planned, requested, started, failed, refused, lost, stopped, not stopped, cancelled, not_started), action,
     automatic, nominal_times, by, at, cause, message, reason · acknowledged: by, until, changed, taken_from, waits ·
     released: by, held_by · watching: by · decision: decision (a DecisionKind, a Status that was undone, fixed, declined), by,
     until, reason, at_end, false_alarm, state (recorded, in_force, changed, refused, silences_only, undone), message ·
     fixed: by, what, cause, link, verify_by, owed, not_needed, rerun_now · not_needed: by, nominal_times, reason ·
-    unconfirmed: verify_by, fix · resumed: by, by_hand, refused, message, verify_by · resolved: outcome, run, nominal_time,
+    unconfirmed: verify_by, fix · resumed: by, was, by_hand, refused, message, verify_by · resolved: outcome, run, nominal_time,
     delay, by, hand, fix, downstream · returned: times, last_outcome, last_number, last_closed_at, last_fix, last_decision,
     held · run: what (by_hand, started, cancelled, skipped), run, by, nominal_time, reason, withdrew ·
     cause: by, cause, was, note, marked, revoked.

@@ -133,11 +133,11 @@ def undo(draft: Draft, event: UndoWanted) -> None:
         return
     word = decision.kind if decision is not None and holds else incident.status
     draft.note("undone", event.reason or f"{word} was taken back", by=event.by)
-    draft.reply(ReplyKind.DECISION, decision=word, by=event.by, state="undone", reason=event.reason)
     if decision is not None and holds and Capability.RESUME in situation.can:
         _resume(draft, decision, event.by)
         draft.tell(ToldKind.DONE, "asked its scheduler to resume it")
         return
+    draft.reply(ReplyKind.DECISION, decision=word, by=event.by, state="undone", reason=event.reason)
     if not incident.status.unresolved:
         _reopen(draft, f"{event.by.person} reopened it")
     asking.acknowledge(draft, event.by)
@@ -245,7 +245,7 @@ def _resume(draft: Draft, decision: OwnerDecision, by: By | None) -> None:
     _verify(draft, "resumed: waits for a good run", since=draft.now)
     if by is not None:
         asking.acknowledge(draft, by)
-    draft.reply(ReplyKind.RESUMED, by=by, verify_by=draft.incident.verify_by)
+    draft.reply(ReplyKind.RESUMED, by=by, was=decision.kind, verify_by=draft.incident.verify_by)
 
 
 def _resume_answered(draft: Draft, decision: OwnerDecision, event: SchedulerAnswered) -> None:

@@ -117,6 +117,7 @@ class Ask:
 class Chase:
     """Where the asking stands: the next ladder step, when the last ask went out, for which run it was the last before.
 
+    `laddered_at`: the ask from which the next ladder step waits; asks before a run do not put it off.
     `reason`: why the ask that still waits for the team's hours is needed. `quiet_until`: a run that may pay is under way;
     before that instant only the ask before the next run goes out.
     """
@@ -124,6 +125,7 @@ class Chase:
     next: Ask | None = None
     step: int = 0
     asked_at: datetime | None = None
+    laddered_at: datetime | None = None
     asked_before: datetime | None = None
     count: int = 0
     reason: str = ""

@@ -101,7 +101,7 @@ def declined(draft: Draft, event: Declined) -> None:
         return
     asking.acknowledge(draft, event.by)
     draft.set(status=Status.OPEN, proposal=None, reason=f"{event.by.person} declined the rerun")
-    draft.set(chase=replace(draft.incident.chase, step=0, asked_at=draft.now))
+    draft.set(chase=replace(draft.incident.chase, step=0, asked_at=draft.now, laddered_at=draft.now))
     draft.note("declined", "an owner said no", by=event.by, number=proposal.number)
     draft.reply(ReplyKind.DECISION, decision="declined", by=event.by, state="recorded")
     draft.tell(ToldKind.DONE, "declined")

@@ -92,7 +92,7 @@ def released(draft: Draft, event: Released) -> None:
         draft.tell(ToldKind.OTHER_STATE, "nobody holds it", status=draft.incident.status)
         return
     chase = draft.incident.chase
-    draft.set(acknowledgement=None, chase=replace(chase, step=0, asked_at=draft.now))
+    draft.set(acknowledgement=None, chase=replace(chase, step=0, asked_at=draft.now, laddered_at=draft.now))
     draft.note("released", f"{held.by.person} no longer holds it", by=event.by)
     draft.reply(ReplyKind.RELEASED, by=event.by, held_by=held.by.person)
     draft.tell(ToldKind.DONE, "released")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from bot.evidence.cleaning import clean
-from bot.evidence.types import Change, ChangeKind, Evidence, EvidenceLine
+from bot.evidence.types import REPORTED, Change, ChangeKind, Evidence, EvidenceLine
 from bot.render.blocks import Block, preformatted, table
 from bot.render.rendered import FileContent, Rendered
 from bot.render.root import values_of
@@ -49,7 +49,7 @@ def error_lines(lines: Sequence[EvidenceLine]) -> Block | None:
         return None
     width = len(str(max(line.number for line in lines)))
     shown = [
-        f"{'▶' if line.decisive else ' '} {line.number:>{width}}  {shortened(_verbatim(line.text), MOST_LINE)}"
+        f"{'▶' if line.decisive else ' '} {_numbered(line):>{width}}  {shortened(_verbatim(line.text), MOST_LINE)}"
         for line in _around_decisive(lines)
     ]
     return preformatted("\n".join(line.rstrip() for line in shown))
@@ -90,6 +90,11 @@ def _around_decisive(lines: Sequence[EvidenceLine]) -> Sequence[EvidenceLine]:
     first = next((index for index, line in enumerate(lines) if line.decisive), 0)
     start = max(0, min(first - MOST_LINES // 2, len(lines) - MOST_LINES))
     return lines[start : start + MOST_LINES]
+
+
+def _numbered(line: EvidenceLine) -> str:
+    """The number under which the log holds a line; none for what the scheduler said itself."""
+    return "-" if line.number == REPORTED else str(line.number)
 
 
 def _verbatim(text: str) -> str:

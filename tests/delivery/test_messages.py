@@ -39,6 +39,16 @@ def test_a_post_whose_answer_was_lost_is_found_and_not_posted_again(world: World
     assert world.outbox(EffectState.WAITING, EffectState.SENDING, EffectState.BURIED) == ()
 
 
+def test_a_look_that_fails_is_made_again_before_anything_is_posted_again(world: World) -> None:
+    world.stage.slack.inject("chat.postMessage", after="drop", contains="/root")
+    world.stage.slack.inject("conversations.history", after="drop", count=3)
+    world.fails("orders", at="03:12", log=LOST_COLUMN)
+    world.passes(minutes=3)
+
+    assert len(world.channel("finance")) == 1
+    assert len(world.replies("orders")) == 3
+
+
 def test_the_look_waits_ten_seconds_for_what_is_still_on_its_way(world: World) -> None:
     world.stage.slack.inject("chat.postMessage", after="drop", contains="/root")
     before = len(world.stage.slack.calls())
@@ -127,6 +137,7 @@ def test_posts_keep_their_distance_in_a_channel_and_updates_in_the_workspace(bui
     assert min(gaps(updates)) >= timedelta(seconds=1.2)
 
 
+@pytest.mark.slow
 @pytest.mark.scenario(4)
 def test_a_429_while_forty_incidents_wait_costs_no_order_and_no_message(build_world: Build) -> None:
     world = build_world(pace=Pace())
@@ -173,8 +184,8 @@ def test_asks_that_could_not_leave_collapse_into_the_newest(world: World) -> Non
     world.moves_to("03:00")
     world.stage.slack.inject("chat.postMessage", status=503, count=None)
     world.fails("orders", at="03:12", log=LOST_COLUMN)
-    world.moves_to("05:12")
-    assert world.incident("orders").chase.count >= 4
+    world.moves_to("04:00")
+    assert world.incident("orders").chase.count >= 3
     world.stage.slack.heal()
     world.passes(minutes=3)
 

@@ -41,11 +41,36 @@ def test_no_last_good_run_is_not_nothing_changed(rules: RuleSet) -> None:
     assert evidence.changes is None
 
 
-@pytest.mark.parametrize(("waited", "told"), [(0.9, False), (45.0, True)])
-def test_a_blink_is_no_change_of_timing_whatever_its_share(waited: float, told: bool) -> None:
-    before, after = {"timing": {"waited_seconds": 0.01}}, {"timing": {"waited_seconds": waited}}
+@pytest.mark.parametrize(
+    ("name", "before", "after", "shown"),
+    [
+        ("waited_seconds", 0.06, 0.13, None),
+        ("waited_seconds", 0, 0.9, None),
+        ("waited_seconds", 0.01, 4.9, None),
+        ("waited_seconds", 0.012345, 45.123456, ("0.01 s", "45.1 s")),
+        ("duration_seconds", 0.046123, 0.118456, None),
+        ("duration_seconds", 100.0, 140.0, None),
+        ("duration_seconds", 720.4, 15_012.7, ("12 min", "4 h 10 min")),
+        ("duration_ms", 900, 2000, None),
+        ("duration_ms", 1000, 61_000, ("1 s", "1 min 1 s")),
+    ],
+)
+def test_timing_counts_only_when_it_is_telling(
+    name: str, before: float, after: float, shown: tuple[str, str] | None
+) -> None:
+    changes = changes_between({"timing": {name: before}}, {"timing": {name: after}})
 
-    assert bool(changes_between(before, after)) is told
+    assert [(change.before, change.after) for change in changes] == ([shown] if shown else [])
+
+
+def test_a_timing_that_was_not_taken_before_is_no_change() -> None:
+    assert changes_between({"timing": {}}, {"timing": {"waited_seconds": 0.2}}) == ()
+
+
+def test_a_duration_that_people_chose_is_a_change_however_small() -> None:
+    (change,) = changes_between({"config": {"timeout_seconds": 10}}, {"config": {"timeout_seconds": 12}})
+
+    assert (change.path, change.note) == ("config.timeout_seconds", "+20 %")
 
 
 def test_a_lost_column_is_named() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.evidence import ErrorReport, RootError, RuleSet, read_failure
+from bot.evidence import REPORTED, ErrorReport, EvidenceLine, RootError, RuleSet, read_failure
 
 FRAMES = 'Traceback (most recent call last):\n  File "/app/load.py", line 4, in <module>\n    run()\n'
 JVM_CHAIN = (
@@ -157,10 +157,69 @@ def test_a_line_of_several_keeps_its_number(rules: RuleSet) -> None:
     assert {line.number for line in root.lines} == {2}
 
 
-def test_an_error_told_apart_is_shown_by_the_logs_own(rules: RuleSet) -> None:
+def test_an_error_told_apart_stands_beside_the_logs_own(rules: RuleSet) -> None:
     error = ErrorReport(type="ontrack.Timeout", message="ran 60 s", log=f"start\n{FRAMES}KeyError: 'net'\nend")
 
     root = read_failure(error=error, facts={}, last_good=None, rules=rules).root
 
     assert (root.type, root.message) == ("ontrack.Timeout", "ran 60 s")
-    assert [line.text for line in root.lines if line.decisive] == ["KeyError: 'net'"]
+    assert [(line.number, line.text) for line in root.lines if line.decisive] == [
+        (REPORTED, "ontrack.Timeout: ran 60 s"),
+        (5, "KeyError: 'net'"),
+    ]
+
+
+def test_a_killed_run_shows_what_was_reported_with_sizes_that_people_read(rules: RuleSet) -> None:
+    message = "held 117031936 bytes of memory, its limit is 100663296"
+    log = "loading 1400 days of clicks\n"
+    error = ErrorReport(type="ontrack.MemoryLimit", message=message, signal="SIGKILL", log=log)
+
+    evidence = read_failure(error=error, facts={}, last_good=None, rules=rules)
+
+    assert evidence.root.message == "held 112 MiB of memory, its limit is 96 MiB"
+    assert evidence.root.lines == (
+        EvidenceLine(number=REPORTED, text=f"ontrack.MemoryLimit: {evidence.root.message}", decisive=True),
+        EvidenceLine(number=1, text="loading 1400 days of clicks"),
+    )
+    assert (evidence.cause.id, evidence.cause.also) == ("resource.out_of_memory", ())
+
+
+def test_other_sizes_of_the_same_failure_have_the_same_fingerprint(rules: RuleSet) -> None:
+    messages = (
+        "held 117031936 bytes of memory, its limit is 100663296",
+        "held 217031000 bytes of memory, its limit is 200663296",
+        "held 111 MiB of memory, its limit is 96 MiB",
+    )
+
+    fingerprints = {
+        read_failure(
+            error=ErrorReport(type="ontrack.MemoryLimit", message=message, signal="SIGKILL"),
+            facts={},
+            last_good=None,
+            rules=rules,
+        ).fingerprint
+        for message in messages
+    }
+
+    assert len(fingerprints) == 1
+
+
+def test_the_way_it_ended_is_shown_when_it_decides(rules: RuleSet) -> None:
+    evidence = read_failure(error=ErrorReport(exit_code=137, log="step 1\n"), facts={}, last_good=None, rules=rules)
+
+    assert evidence.cause.id == "resource.killed"
+    assert [(line.number, line.text, line.decisive) for line in evidence.root.lines] == [
+        (REPORTED, "exit code 137, killed by SIGKILL", True),
+        (1, "step 1", False),
+    ]
+
+
+def test_the_line_that_decides_is_shown_however_far_it_is_from_the_error(rules: RuleSet) -> None:
+    told = "[ 12.3] oom-kill: constraint=CONSTRAINT_MEMCG, task=python"
+    log = told + "\n" + "step\n" * 8000 + "ERROR job failed\n" + "step\n" * 8000
+
+    evidence = read_failure(error=ErrorReport(exit_code=137, log=log), facts={}, last_good=None, rules=rules)
+
+    assert evidence.cause.id == "resource.out_of_memory"
+    assert (1, told, True) in [(line.number, line.text, line.decisive) for line in evidence.root.lines]
+    assert "ERROR job failed" in [line.text for line in evidence.root.lines]

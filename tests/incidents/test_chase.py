@@ -54,6 +54,17 @@ def opened(world: World | None = None, now: datetime = START) -> Play:
     return play
 
 
+@pytest.mark.parametrize("every", [MINUTE, 10 * MINUTE, 20 * MINUTE, HOUR])
+def test_asks_before_frequent_runs_do_not_keep_the_ladder_from_its_steps(every: timedelta) -> None:
+    play = opened(World(every=every))
+    play.until(START + 3 * HOUR)
+    ladder = [at for at, kind in asks(play) if kind == "ladder"]
+
+    assert len(ladder) == len(POLICY.chase.ladder)
+    assert ladder[-1] <= 105 * MINUTE + 2 * len(ladder) * POLICY.chase.floor
+    assert all(later - sooner >= POLICY.chase.floor for (sooner, _), (later, _) in pairwise(asks(play)))
+
+
 def test_the_opening_then_the_ladder_then_once_more_before_each_run() -> None:
     play = opened()
     play.until(MONDAY + 2 * DAY - MINUTE)

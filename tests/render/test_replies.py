@@ -159,3 +159,17 @@ def test_an_error_that_only_the_scheduler_told_stands_beside_the_log() -> None:
 
     assert "held 111 MiB of memory" in text
     assert "loading 1400 days" in text
+
+
+def test_what_the_scheduler_reported_stands_first_without_a_number() -> None:
+    said = "ontrack.MemoryLimit: held 112 MiB of memory, its limit is 96 MiB"
+    lines = (EvidenceLine(number=0, text=said, decisive=True), EvidenceLine(number=31, text="loading 1400 days"))
+    limit = RootError(type="ontrack.MemoryLimit", message="held 112 MiB of memory, its limit is 96 MiB", lines=lines)
+    snapshot = cases.snapshot(evidence=cases.evidence(root=limit))
+
+    text = plain(reply(ReplyKind.EVIDENCE, {}, snapshot=snapshot))
+
+    assert [line.strip() for line in text.splitlines() if "MiB" in line or "1400" in line] == [
+        f"▶  -  {said}",
+        "31  loading 1400 days",
+    ]

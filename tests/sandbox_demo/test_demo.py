@@ -1,6 +1,7 @@
 """Starting and stopping the demo, and the whole story as `demo --check` plays it."""
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -54,6 +55,35 @@ def test_a_port_that_was_taken_leaves_a_directory_that_can_be_used(tmp_path: Pat
 
 def test_the_tour_presses_buttons_that_are_there(world: World) -> None:
     assert {name for _, name in FIRST_MINUTE} <= {one.name for one in world.actions()}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_command_says_where_it_is_and_ends_cleanly(tmp_path: Path, number: signal.Signals) -> None:
+    argv = [sys.executable, "-m", "bot", "demo", "--port", "0"]
+    env = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(argv, cwd=ROOT, env=env, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        told = iter(running.stdout)
+        address = next(line for line in told if "http://" in line).split()[-1]
+        shown = httpx.get(address)
+        running.send_signal(number)
+        rest = "".join(told)
+
+        assert running.wait(timeout=30) == 0
+    assert shown.status_code == 200
+    assert "is kept in" in rest
+    assert not any(list(living(state)) for state in tmp_path.glob("ontrack-demo-*/state"))
+
+
+def test_the_command_names_a_taken_port(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        argv = [sys.executable, "-m", "bot", "demo", "--port", str(taken.getsockname()[1])]
+        env = {**os.environ, "TMPDIR": str(tmp_path)}
+        ended = subprocess.run(argv, cwd=ROOT, env=env, capture_output=True, text=True, timeout=30, check=False)
+
+    assert ended.returncode == 1
+    assert ended.stderr.startswith(f"port {argv[-1]} cannot be used")
+    assert "Traceback" not in ended.stderr
 
 
 @pytest.mark.slow

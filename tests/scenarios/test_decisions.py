@@ -223,7 +223,7 @@ def test_where_the_scheduler_cannot_pause_the_button_says_that_it_only_silences(
 def test_a_wrong_retire_is_taken_back_on_the_settled_message(world: World) -> None:
     world.fails("orders", at="03:12", log=LOST_COLUMN)
     retire(world, "orders")
-    assert list(buttons(world.root("orders"))) == ["Un-retire"]
+    assert "Un-retire" in buttons(world.root("orders"))
     world.clicks("olga", "Un-retire", "orders")
 
     assert world.incident("orders").status.unresolved

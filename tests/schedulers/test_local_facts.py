@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot.schedulers.local.facts import COUNTED, gather, git_revision
+from bot.schedulers.local.facts import COUNTED, LARGEST_CONFIG, gather, git_revision
 from bot.schedulers.local.job import LocalJob
 
 STARTED = datetime(2026, 11, 30, 2, 0, 3, tzinfo=UTC)
@@ -135,3 +135,20 @@ def test_parameters_surroundings_bounds_and_timing_are_told(tmp_path: Path) -> N
     assert facts["env"]["names"] == ["PATH", "REGION"]
     assert facts["resources"] == {"timeout_seconds": 300.0, "memory_limit_bytes": 1_000_000}
     assert facts["timing"]["waited_seconds"] == 3.0
+
+
+def test_an_edited_config_has_another_digest_at_the_same_size(tmp_path: Path) -> None:
+    digests = []
+    for text in ("usd = 1.0841\n", "usd = 1.O841\n"):
+        (tmp_path / "rates.ini").write_text(text)
+        digests.append(input_of(tmp_path, "rates.ini")["digest"])
+
+    assert len(set(digests)) == 2
+
+
+def test_data_and_what_is_too_big_for_a_config_have_no_digest(tmp_path: Path) -> None:
+    (tmp_path / "orders.csv").write_text("id\n1\n")
+    (tmp_path / "huge.ini").write_bytes(b"x" * (LARGEST_CONFIG + 1))
+
+    assert "digest" not in input_of(tmp_path, "orders.csv")
+    assert "digest" not in input_of(tmp_path, "huge.ini")

@@ -1,7 +1,6 @@
 """A scheduler at the outer edge: it takes requests by key, or does what a test tells it to. It runs nothing by itself."""
 
 from dataclasses import dataclass, field
-from datetime import timedelta
 
 from bot.incidents.keys import Action, Capability, JobKey
 from bot.incidents.policy import Schedule
@@ -75,7 +74,7 @@ class FakeScheduler:
         if request.key in self.taken:
             return SchedulerAnswer(taken=Taken.ALREADY)
         self.taken[request.key] = request
-        return SchedulerAnswer(taken=Taken.TAKEN, retry_after=timedelta(0))
+        return SchedulerAnswer(taken=Taken.TAKEN)
 
     def look(self, request: SchedulerRequest) -> Looked:
         self.looked_for.append(request.key)
