@@ -9,7 +9,7 @@ import msgspec
 
 from bench.figures import emit, median_of, say
 from bench.samples import event, policies
-from bot.compose.service import Service, build
+from bot.compose import Service, build
 from bot.intake import Inbound
 from bot.policies import PolicyFile
 from bot.schedulers.cloudevents import decode

@@ -92,6 +92,9 @@ class LockSession:
         if waiting is not None and not waiting.closed:
             waiting.cancel_safe(timeout=AGAIN)
         with self._mutex:
+            if self._connection is not None:
+                with suppress(psycopg.Error):
+                    self._connection.execute(b"SELECT pg_advisory_unlock_all()")
             self._drop()
 
     def _take(self, key: int, wait: timedelta) -> bool:

@@ -1,5 +1,6 @@
 """The composition root: settings in, a running service out. It builds and connects; it holds no rule."""
 
-from bot.compose.service import Service, build
+from bot.compose.service import Service
+from bot.compose.wiring import build
 
 __all__ = ["Service", "build"]

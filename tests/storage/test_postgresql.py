@@ -230,7 +230,8 @@ def test_jobs_are_locked_in_ascending_order_wherever_their_rows_lie(process: Ope
         low, high = lock(uow, OTHER), lock(uow, JOB)
         uow.commit()
     with psycopg.connect(postgresql_url) as moving:
-        moving.execute("UPDATE jobs SET memory = memory WHERE id = %s", (low,))
+        for name in ("elsewhere", OTHER.name):
+            moving.execute("UPDATE jobs SET name = %s WHERE id = %s", (name, low))
 
     def work() -> None:
         with mine.begin_write(born_leased=False, now=NOW) as uow:

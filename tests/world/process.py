@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx
 
-from bot.compose.service import Service, build
+from bot.compose import Service, build
 from bot.delivery import Pace
 from bot.policies import PolicyFile
 from bot.settings import Settings
