@@ -3,9 +3,8 @@
 Processor time is measured, so that other work on the machine counts less.
 """
 
-import multiprocessing
-import resource
 import time
+import tracemalloc
 from collections.abc import Sequence
 from functools import partial
 
@@ -35,12 +34,8 @@ def measure() -> None:
         size = sum(map(len, logs)) / MIB
         emit(f"logs_of_64_kib_read{name}", len(logs) / took, "1/s", runs=RUNS, mb_a_second=round(size / took))
     emit("log_of_10_mb_read", median_of(partial(_seconds, [log_of(10 * MIB)], rules), runs=RUNS), "s", runs=RUNS)
-    for name, lines in (("log", 0), ("loud_log", 1)):
-        with multiprocessing.get_context("spawn").Pool(1) as pool:
-            base, extra = pool.apply(_memory, (lines,))
-        emit(
-            f"memory_for_10_mb_{name}", extra, "MiB", before=round(base), note="beyond the process with the text itself"
-        )
+    for name, log in (("log", log_of(10 * MIB)), ("loud_log", "ERROR row 17: value is bad\n" * (10 * MIB // 27))):
+        emit(f"memory_for_10_mb_{name}", _memory(log, rules), "MiB", note="at its peak, beyond the text itself")
     growth = max(_growth(text, rules) for text in _WORST)
     emit("time_for_8_times_the_worst_text", growth, "times", texts=len(_WORST))
 
@@ -61,14 +56,13 @@ def _seconds(logs: Sequence[str], rules: RuleSet) -> float:
     return time.process_time() - began
 
 
-def _memory(loud: int) -> tuple[float, float]:
-    """Return how large the process was with the text in hand, and by how much reading it made it grow, in MiB."""
-    rules = load_rules()
-    _seconds([log_of(64 * KIB)], rules)
-    log = "ERROR row 17: value is bad\n" * (10 * MIB // 27) if loud else log_of(10 * MIB)
-    base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / KIB
+def _memory(log: str, rules: RuleSet) -> float:
+    """Return how many MiB reading a log takes at its peak."""
+    tracemalloc.start()
     _seconds([log], rules)
-    return base, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / KIB - base
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return peak / MIB
 
 
 _WORST = (

@@ -81,11 +81,10 @@ class Intake:
         return self._reads.last_good_facts(job=job)
 
     def _downstream(self, source: SourceEvent) -> tuple[Waiting, ...]:
-        """Who waits downstream, for the events that tell of it: a failure, and the good run that releases them."""
-        if source.kind not in (SourceKind.RUN_FAILED, SourceKind.RUN_SUCCEEDED):
+        """Who waits downstream for that run: a failure tells of them, the good run releases them."""
+        if source.run is None or source.kind not in (SourceKind.RUN_FAILED, SourceKind.RUN_SUCCEEDED):
             return ()
-        failed = source.kind is SourceKind.RUN_FAILED
-        since = ((source.run.nominal_time if source.run else None) or source.at) if failed else None
+        since = source.run.nominal_time or source.at
         return self._worlds.downstream(source.job, self._clock(), owed_since=since, memory_of=self._memory)
 
     def _memory(self, key: JobKey) -> JobMemory | None:

@@ -152,6 +152,7 @@ def test_a_429_while_forty_incidents_wait_costs_no_order_and_no_message(build_wo
     posts = [row for row in world.posted() if row["result"]["channel"] == CHANNELS["finance"]]
     assert datetime.fromisoformat(posts[0]["at"]) - world.incident(jobs[0]).opened_at >= timedelta(seconds=30)
     roots = [row for row in posts if "thread_ts" not in row["result"]["message"]]
+    assert min(gaps(posts)) >= timedelta(seconds=1)
     assert len(roots) == 40
     assert [row["n"] for row in posts[:40]] == [row["n"] for row in roots], "new incidents come before their replies"
     said = [next(job for job in jobs if job in world.text_of(row["result"]["message"])) for row in roots]
