@@ -9,7 +9,6 @@ _ANSI = re.compile(
     r"|\x9b[0-?]{0,64}[ -/]{0,8}[@-~]"
 )
 _PLAIN = re.compile(r"[\n\t -~]*\Z")
-_UNUSUAL = re.compile(r"[^\n\t -~]+")
 _PRINTED = bytes((*range(0x20, 0x7F), 0x0A, 0x09))
 _CHUNK = 256 * 1024
 _GONE = {"Cc", "Cf", "Co", "Cn"}
@@ -25,7 +24,8 @@ def clean(text: str) -> str:
         text = _ANSI.sub("", text)
     if "\r" in text:
         text = "\n".join(_last_drawn(line) if "\r" in line else line for line in text.split("\n"))
-    return _UNUSUAL.sub(lambda found: "".join(map(_plain, found.group())), text)
+    unusual = {ord(one): plain for one in set(text) if (plain := _plain(one)) != one}
+    return text.translate(unusual) if unusual else text
 
 
 def cleaned(text: str) -> bytes:
@@ -45,12 +45,19 @@ def cleaned(text: str) -> bytes:
 
 def _last_drawn(line: str) -> str:
     """Return what a terminal would show last of a line that was drawn over."""
-    drawn = [part for part in line.split("\r") if part.strip()]
-    return drawn[-1] if drawn else ""
+    end = len(line)
+    while end > 0:
+        start = line.rfind("\r", 0, end) + 1
+        if line[start:end].strip():
+            return line[start:end]
+        end = start - 1
+    return ""
 
 
 @lru_cache(maxsize=4096)
 def _plain(character: str) -> str:
+    if character in "\n\t":
+        return character
     category = unicodedata.category(character)
     if category in _GONE:
         return ""

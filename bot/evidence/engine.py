@@ -5,6 +5,7 @@ A scan that fails answers None, never "nothing found": the caller must treat tha
 
 import re
 import threading
+from array import array
 from collections.abc import Mapping, Sequence
 
 import hyperscan
@@ -13,6 +14,8 @@ _WIDE = re.compile(r"\{(?:\d{0,9},)?\d{3,9}\}")
 _FLAGS: int = (
     hyperscan.HS_FLAG_SINGLEMATCH | hyperscan.HS_FLAG_UTF8 | hyperscan.HS_FLAG_MULTILINE | hyperscan.HS_FLAG_CASELESS
 )
+INDEX_BITS = 16
+INDEX_MASK = (1 << INDEX_BITS) - 1
 _INDEX = re.compile(r"index (\d{1,6})")
 
 
@@ -69,14 +72,17 @@ class Compiled:
     def __len__(self) -> int:
         return self._count
 
-    def matches(self, data: bytes) -> list[tuple[int, int]] | None:
-        """Return (index of a pattern, where its match ends), in order of the ends; None when the scan failed."""
-        found: list[tuple[int, int]] = []
+    def matches(self, data: bytes) -> "array[int] | None":
+        """Return each match, in order of where they end, as one number: its end above the index of its pattern; None when the scan failed.
+
+        A text may hold a million: as numbers in an array they take eight bytes each.
+        """
+        found = array("Q")
         if not self._count or not data:
             return found
 
         def on_match(index: int, start: int, end: int, flags: int, context: object) -> None:
-            found.append((index, end))
+            found.append(end << INDEX_BITS | index)
 
         try:
             self._database.scan(data, match_event_handler=on_match, scratch=self._scratch())
@@ -100,7 +106,7 @@ class Matcher(Compiled):
     def find(self, data: bytes) -> Mapping[int, int] | None:
         """Return the index of each pattern found with where its first match ends, None when the scan failed."""
         found = self.matches(data)
-        return None if found is None else dict(found)
+        return None if found is None else {match & INDEX_MASK: match >> INDEX_BITS for match in found}
 
 
 class Spotter(Compiled):

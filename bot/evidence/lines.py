@@ -102,6 +102,11 @@ def read_line(number: int, raw: bytes) -> Iterator[LogLine]:
         yield from _parsed(number, part.rstrip())
 
 
+def may_hold_several(raw: bytes) -> bool:
+    """Whether a line may give more than one."""
+    return b"#012" in raw or ((b"\\n" in raw or b"\\u000" in raw) and raw.lstrip().startswith(b"{"))
+
+
 def _middle_cut(raw: str) -> str:
     return raw if len(raw) <= LINE_CAP else f"{raw[: LINE_CAP // 2]} ... {raw[-LINE_CAP // 2 :]}"
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import overload
 
-from bot.evidence.lines import LogLine, read_line
+from bot.evidence.engine import INDEX_BITS, INDEX_MASK
+from bot.evidence.lines import LogLine, may_hold_several, read_line
 from bot.evidence.loud import FOLDED, HEALED, KEY, spotter
 
 WHOLE = 5000
@@ -50,8 +51,8 @@ class Log(Sequence[LogLine]):
             self._lines = list(data.split(b"\n"))
         else:
             self._numbers, self._lines = _cut_out(data, count, spots)
-        folded = range(len(self._lines)) if spots is None else self._indices(spots.folded)
-        if folded:
+        folded = range(len(self._lines)) if spots is None or count > WHOLE else self._indices(spots.folded)
+        if folded and (spots is None or spots.folded):
             self._unfold(folded)
         self.loud = range(len(self._lines)) if spots is None else self._indices(spots.loud)
         self._healed = range(len(self._lines)) if spots is None else self._indices(spots.healed)
@@ -90,7 +91,9 @@ class Log(Sequence[LogLine]):
         after = 0
         for index in folded:
             number, line = self._numbers[index], self._lines[index]
-            read = list(read_line(number + 1, line)) if isinstance(line, bytes) else [line]
+            if isinstance(line, LogLine) or not may_hold_several(line):
+                continue
+            read = list(read_line(number + 1, line))
             numbers += [*self._numbers[after:index], *(number for _ in read)]
             lines += [*self._lines[after:index], *read]
             after = index + 1
@@ -107,13 +110,12 @@ def _spots(data: bytes) -> Spots | None:
     matches = spotter().matches(data)
     if matches is None:
         return None
-    loud: dict[int, int] = {}
-    healed: dict[int, int] = {}
-    folded: dict[int, int] = {}
+    loud, healed, folded = _Ends(), _Ends(), _Ends()
     keys = False
     number = start = 0
     stop = data.find(b"\n") % (len(data) + 1)
-    for kind, end in matches:
+    for match in matches:
+        kind, end = match & INDEX_MASK, match >> INDEX_BITS
         if kind == KEY:
             keys = True
             continue
@@ -121,8 +123,27 @@ def _spots(data: bytes) -> Spots | None:
             number += data.count(b"\n", start, end - 1)
             start = data.rfind(b"\n", 0, end - 1) + 1
             stop = data.find(b"\n", end - 1) % (len(data) + 1)
-        (healed if kind == HEALED else folded if kind == FOLDED else loud)[number] = start
-    return Spots(loud=loud, healed=healed, folded=folded, keys=keys)
+        (healed if kind == HEALED else folded if kind == FOLDED else loud).add(number, start)
+    return Spots(loud=loud.kept(), healed=healed.kept(), folded=folded.kept(), keys=keys)
+
+
+class _Ends:
+    """Keeps the first and the last lines of a kind; a log may hold a million of them."""
+
+    def __init__(self) -> None:
+        self._first: dict[int, int] = {}
+        self._last: dict[int, int] = {}
+
+    def add(self, number: int, start: int) -> None:
+        if len(self._first) < WHOLE or number in self._first:
+            self._first[number] = start
+            return
+        self._last[number] = start
+        if len(self._last) > 2 * WHOLE:
+            self._last = dict(list(self._last.items())[-WHOLE:])
+
+    def kept(self) -> dict[int, int]:
+        return {**self._first, **self._last}
 
 
 def _cut_out(data: bytes, count: int, spots: Spots | None) -> tuple[list[int], list[bytes | LogLine]]:

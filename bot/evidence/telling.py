@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
 
-from bot.evidence.engine import Spotter
+from bot.evidence.engine import INDEX_BITS, INDEX_MASK, Spotter
 
 REACH = 3
 FAR_REACH = 12
@@ -89,7 +89,8 @@ def telling_spans(data: bytes) -> list[Span] | None:
         return None
     spans: list[Span] = []
     stop = until = -1
-    for sign, end in matches:
+    for match in matches:
+        sign, end = match & INDEX_MASK, match >> INDEX_BITS
         if end > stop or sign == Sign.IDENTIFIED:
             start = data.rfind(b"\n", 0, max(end - _BACK, 0)) + 1
             stop = _after(data, end, 0)
