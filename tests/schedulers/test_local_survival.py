@@ -1,5 +1,6 @@
 """The local scheduler, its guards and intake die and fail at the worst moments; each run is still told once, truly."""
 
+import fcntl
 import json
 import os
 import select
@@ -45,6 +46,12 @@ def guard_of(claim: Path) -> int:
 
 def ended_process(handle: int) -> bool:
     return bool(select.select([handle], [], [], 20)[0])
+
+
+def let_go(claim: Path) -> None:
+    """Return when nothing of the run lives any more: all that was forked from its guard has let its lock go."""
+    with (claim / "lock").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
 
 
 def test_a_run_outlives_a_killed_scheduler_and_the_next_one_tells_its_end_at_once(shop: Shop) -> None:
@@ -120,6 +127,7 @@ def test_a_guard_that_died_while_nobody_looked_is_lost_too_and_its_time_is_not_s
     os.killpg(guard_of(shop.claims()[0]), signal.SIGKILL)
     assert ended_process(handle)
     os.close(handle)
+    let_go(shop.claims()[0])
     assert first is shop.scheduler
 
     shop.now = nominal("02:00:20")

@@ -7,6 +7,7 @@ import pytest
 from storage.opening import SqlStorage, open_storage
 
 Open = Callable[..., SqlStorage]
+OpenNamed = Callable[[str], SqlStorage]
 
 
 @pytest.fixture
@@ -26,3 +27,17 @@ def open_again(database_url: str) -> Iterator[Open]:
 @pytest.fixture
 def storage(open_again: Open) -> SqlStorage:
     return open_again()
+
+
+@pytest.fixture
+def process(postgresql_url: str) -> Iterator[OpenNamed]:
+    """Storages of as many processes as a test wants."""
+    opened: list[SqlStorage] = []
+
+    def opens(instance: str) -> SqlStorage:
+        opened.append(open_storage(postgresql_url, instance=instance))
+        return opened[-1]
+
+    yield opens
+    for one in opened:
+        one.close()

@@ -1,139 +1,21 @@
-"""What holds for PostgreSQL only: leases of many processes, lost connections, transactions that meet."""
+"""What holds for PostgreSQL only: lost connections, time limits, transactions that meet."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from datetime import timedelta
 
 import psycopg
 import pytest
-from sqlalchemy import Connection, event, text
+from sqlalchemy import text
 
 from bot.incidents.keys import JobKey
 from bot.store import EffectState, StaleIncident, StorageDown
-from storage.opening import SqlStorage, open_storage
+from storage.opening import open_storage
+from tests.storage.conftest import OpenNamed
 from tests.storage.samples import JOB, NOW, booking, incident, lock, minutes, request, root_posted, scope, stored
-from tests.storage.test_together import end_sessions
+from tests.storage.sessions import end_sessions, held_up
 
 OTHER = JobKey(scheduler="cron", name="other_load")
-SHORTLY = NOW + timedelta(seconds=1)
-THIRTY_FIVE = NOW + timedelta(seconds=35)
-WAITS = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-
-OpenNamed = Callable[[str], SqlStorage]
-
-
-@pytest.fixture
-def process(postgresql_url: str) -> Iterator[OpenNamed]:
-    """Storages of as many processes as a test wants."""
-    opened: list[SqlStorage] = []
-
-    def opens(instance: str) -> SqlStorage:
-        opened.append(open_storage(postgresql_url, instance=instance))
-        return opened[-1]
-
-    yield opens
-    for one in opened:
-        one.close()
-
-
-def name_of(storage: SqlStorage) -> str | None:
-    return storage._holders.me
-
-
-def test_the_leases_of_a_living_process_are_not_void(process: OpenNamed) -> None:
-    mine, yours = process("web"), process("worker")
-    stored(mine, incident(), request("claimed"))
-    mine.claim_effects(now=NOW, limit=9)
-
-    assert yours.void_leases(now=SHORTLY) == 0
-    assert yours.claim_effects(now=SHORTLY, limit=9) == ()
-
-
-def test_the_leases_of_a_dead_process_are_void_at_once(process: OpenNamed) -> None:
-    mine, yours = process("web"), process("worker")
-    stored(mine, incident(), request("begun"), request("claimed"))
-    begun, _ = mine.claim_effects(now=NOW, limit=9)
-    assert mine.begin_sending(id=begun.id, now=NOW)
-    mine.close()
-
-    assert yours.void_leases(now=SHORTLY) == 2
-    assert [row.key for row in yours.claim_effects(now=SHORTLY, limit=9)] == ["claimed"]
-    assert yours.claim_effects(now=NOW + timedelta(seconds=34), limit=9) == ()
-    (uncertain,) = yours.claim_effects(now=THIRTY_FIVE, limit=9)
-    assert (uncertain.key, uncertain.uncertain_at) == ("begun", NOW)
-
-
-def test_a_process_that_lost_its_lock_begins_nothing_under_its_old_name(
-    process: OpenNamed, postgresql_url: str
-) -> None:
-    mine, yours = process("web"), process("worker")
-    stored(mine, incident(), request("one"), request("two"))
-    one, two = mine.claim_effects(now=NOW, limit=9)
-    before = name_of(mine)
-
-    assert end_sessions(postgresql_url, "advisory") == 2
-    assert not mine.begin_sending(id=one.id, now=SHORTLY)
-    assert name_of(mine) not in (None, before)
-    assert yours.void_leases(now=SHORTLY) == 2
-    assert [row.id for row in mine.claim_effects(now=SHORTLY, limit=9)] == [one.id, two.id]
-
-
-def test_without_a_name_nothing_is_claimed_begun_or_born_leased(process: OpenNamed, postgresql_url: str) -> None:
-    mine = process("web")
-    stored(mine, incident(), request("one"))
-    (one,) = mine.claim_effects(now=NOW, limit=9)
-    mine._holders.release()
-
-    assert name_of(mine) is None
-    assert not mine.begin_sending(id=one.id, now=SHORTLY)
-    assert mine.claim_effects(now=NOW + minutes(5), limit=9) == ()
-    assert mine.claim_views(now=NOW + minutes(5), limit=9) == ()
-    _, committed = stored(mine, incident(job=OTHER), request("three"), born_leased=True)
-    assert (committed.effects, committed.views) == ((), ())
-
-
-def test_what_was_sent_by_a_process_that_lost_its_name_is_settled_all_the_same(
-    process: OpenNamed, postgresql_url: str
-) -> None:
-    mine, yours = process("web"), process("worker")
-    stored(mine, incident(), request("one"))
-    (one,) = mine.claim_effects(now=NOW, limit=9)
-    assert mine.begin_sending(id=one.id, now=NOW)
-    end_sessions(postgresql_url, "advisory")
-    assert yours.void_leases(now=SHORTLY) == 1
-
-    assert mine.settle(id=one.id, result={"ts": "1.0"}, now=SHORTLY)
-    assert yours.claim_effects(now=THIRTY_FIVE, limit=9) == ()
-
-
-@contextmanager
-def answer_of_commit_lost(storage: SqlStorage, url: str) -> Iterator[None]:
-    """The connection ends when the commit is on its way."""
-
-    def end(connection: Connection) -> None:
-        pid = connection.execute(text("SELECT pg_backend_pid()")).scalar_one()
-        with psycopg.connect(url, autocommit=True) as admin:
-            admin.execute("SELECT pg_terminate_backend(%s, 5000)", (pid,))
-
-    event.listen(storage._database.writer, "commit", end)
-    try:
-        yield
-    finally:
-        event.remove(storage._database.writer, "commit", end)
-
-
-def test_a_commit_whose_answer_is_lost_leaves_no_lease_of_a_living_name(
-    process: OpenNamed, postgresql_url: str
-) -> None:
-    mine = process("web")
-    before = name_of(mine)
-    with answer_of_commit_lost(mine, postgresql_url), pytest.raises(StorageDown):
-        stored(mine, incident(), request("one"), born_leased=True)
-
-    assert name_of(mine) not in (None, before)
-    assert mine._holders.gone({before or ""}) == {before}
 
 
 def test_connections_that_the_server_ended_are_replaced_unnoticed(process: OpenNamed, postgresql_url: str) -> None:
@@ -208,20 +90,6 @@ def test_a_deadlock_ends_one_transaction_and_it_is_to_be_begun_again(process: Op
             uow.commit()
 
     assert both(lambda: work(JOB, OTHER), lambda: work(OTHER, JOB)) == [StaleIncident]
-
-
-@contextmanager
-def held_up(url: str, work: Callable[[], None], *, by: str) -> Iterator["psycopg.Connection[tuple[object, ...]]"]:
-    """`work` waits for a row that a rude transaction holds; ends when the block does. Yields a third party's connection."""
-    with psycopg.connect(url) as rude, psycopg.connect(url, autocommit=True) as third:
-        rude.execute(by.encode())
-        waiting = threading.Thread(target=work)
-        waiting.start()
-        while third.execute(WAITS).fetchone() == (0,):
-            pass
-        yield third
-        rude.rollback()
-        waiting.join()
 
 
 def test_jobs_are_locked_in_ascending_order_wherever_their_rows_lie(process: OpenNamed, postgresql_url: str) -> None:

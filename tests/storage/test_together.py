@@ -14,6 +14,7 @@ from bot.store.together import Hints, Leader
 from storage.hints import CHANNEL, GAP
 from storage.together import open_hints, open_leader
 from tests.house.tree import ROOT
+from tests.storage.sessions import end_sessions
 
 SOON = 20.0
 LEADING = """
@@ -25,17 +26,6 @@ sys.stdin.read()
 """
 
 Lead = Callable[[], Leader]
-
-
-def end_sessions(url: str, query: str = "") -> int:
-    """End the sessions of the database whose last statement is like this, as a failover does; returns how many."""
-    with psycopg.connect(url, autocommit=True) as admin:
-        ended = admin.execute(
-            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
-            " WHERE datname = current_database() AND pid <> pg_backend_pid() AND query ILIKE %s",
-            (f"%{query}%",),
-        ).fetchall()
-    return len(ended)
 
 
 @pytest.fixture
