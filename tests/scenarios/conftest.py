@@ -1,5 +1,5 @@
 """The fixtures of the world."""
 
-from tests.world.fixtures import build_world, database, migrated_file, session_stage, stage, world
+from tests.world.fixtures import build_world, database, session_stage, stage, world
 
-__all__ = ["build_world", "database", "migrated_file", "session_stage", "stage", "world"]
+__all__ = ["build_world", "database", "session_stage", "stage", "world"]

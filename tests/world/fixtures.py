@@ -1,12 +1,10 @@
 """The fixtures by which tests get a world; a package that plays in it imports them into its conftest."""
 
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from storage.migrating import migrate
 from tests.world.stage import Stage, opened_stage
 from tests.world.world import World
 
@@ -25,21 +23,10 @@ def stage(session_stage: Stage) -> Stage:
     return session_stage
 
 
-@pytest.fixture(scope="session")
-def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A SQLite file with the schema and nothing in it."""
-    file = tmp_path_factory.mktemp("template") / "ontrack.db"
-    migrate(f"sqlite:///{file}")
-    return file
-
-
-@pytest.fixture(params=["sqlite"])
-def database(request: pytest.FixtureRequest, tmp_path: Path, migrated_file: Path) -> str:
-    """A database with the schema and nothing in it; "postgresql" joins here, with a server of its own."""
-    assert request.param == "sqlite"
-    file = tmp_path / "ontrack.db"
-    shutil.copyfile(migrated_file, file)
-    return f"sqlite:///{file}"
+@pytest.fixture
+def database(database_url: str) -> str:
+    """A database with the schema and nothing in it: every story is told on SQLite and on PostgreSQL."""
+    return database_url
 
 
 @pytest.fixture
