@@ -4,6 +4,7 @@ Pure: it must not know incidents, storage, the network or the clock.
 """
 
 from bot.evidence.cleaning import clean
+from bot.evidence.explaining import Tried, tried_rules
 from bot.evidence.facts import read_run_facts
 from bot.evidence.masking import mask
 from bot.evidence.reading import read_failure
@@ -37,9 +38,11 @@ __all__ = [
     "Rule",
     "RuleError",
     "RuleSet",
+    "Tried",
     "clean",
     "load_rules",
     "mask",
     "read_failure",
     "read_run_facts",
+    "tried_rules",
 ]

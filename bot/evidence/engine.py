@@ -14,6 +14,7 @@ _WIDE = re.compile(r"\{(?:\d{0,9},)?\d{3,9}\}")
 _FLAGS: int = (
     hyperscan.HS_FLAG_SINGLEMATCH | hyperscan.HS_FLAG_UTF8 | hyperscan.HS_FLAG_MULTILINE | hyperscan.HS_FLAG_CASELESS
 )
+MOST = 1 << 40
 INDEX_BITS = 16
 INDEX_MASK = (1 << INDEX_BITS) - 1
 _INDEX = re.compile(r"index (\d{1,6})")
@@ -72,20 +73,23 @@ class Compiled:
     def __len__(self) -> int:
         return self._count
 
-    def matches(self, data: bytes) -> "array[int] | None":
-        """Return each match, in order of where they end, as one number: its end above the index of its pattern; None when the scan failed.
+    def matches(self, data: bytes, *, most: int = MOST) -> "array[int] | None":
+        """Return at most so many matches, in order of their ends, None when the scan failed.
 
-        A text may hold a million: as numbers in an array they take eight bytes each.
+        Each is one number, its end above the index of its pattern: a text may hold a million of them.
         """
         found = array("Q")
         if not self._count or not data:
             return found
 
-        def on_match(index: int, start: int, end: int, flags: int, context: object) -> None:
+        def on_match(index: int, start: int, end: int, flags: int, context: object) -> bool:
             found.append(end << INDEX_BITS | index)
+            return len(found) >= most
 
         try:
             self._database.scan(data, match_event_handler=on_match, scratch=self._scratch())
+        except hyperscan.ScanTerminated:
+            return found
         except hyperscan.HyperscanError:
             return None
         return found

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
+from bot.evidence.masking import mask
+
 LINE_CAP = 4000
 RECORD_CAP = 64 * 1024
 PARTS_CAP = 500
@@ -25,7 +27,10 @@ class Level(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class LogLine:
-    """One line: `text` is what the program said, `shown` what the log holds."""
+    """One line: `text` is what the program said, masked, without its prefixes; `shown` is what the log holds.
+
+    A prefix may be what gives a secret away, so that text is masked before it is taken off.
+    """
 
     number: int
     level: Level
@@ -116,11 +121,11 @@ def _parsed(number: int, raw: str) -> Iterator[LogLine]:
     body = raw.lstrip()
     record = _record(raw) if body.startswith("{") and body.endswith("}") else None
     if record is None:
-        yield _split(number, shown, shown, Level.NONE)
+        yield _split(number, mask(shown), shown, Level.NONE)
         return
     level, text = record
     for part in text.split("\n")[:PARTS_CAP]:
-        yield _split(number, part[:LINE_CAP], shown, level)
+        yield _split(number, mask(part[: 2 * LINE_CAP])[:LINE_CAP], shown, level)
 
 
 def _record(raw: str) -> tuple[Level, str] | None:

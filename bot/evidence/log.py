@@ -4,19 +4,21 @@ It must not decide which line matters; it only knows which ones may.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import overload
 
 from bot.evidence.engine import INDEX_BITS, INDEX_MASK
 from bot.evidence.lines import LogLine, may_hold_several, read_line
-from bot.evidence.loud import FOLDED, HEALED, KEY, spotter
+from bot.evidence.loud import FOLDED, HEALED, KEY, KEYS, spotter
 
 WHOLE = 5000
 HEAD = 200
 TAIL = 3000
 LOUD_CAP = 1000
 BEFORE, AFTER = 2, 6
+MATCHES_CAP = 100_000
+LAST = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,25 +108,47 @@ class Log(Sequence[LogLine]):
 
 
 def _spots(data: bytes) -> Spots | None:
-    """Return the spots of a log, None when it could not be scanned."""
-    matches = spotter().matches(data)
+    """Return the spots of a log, None when it could not be scanned; of a log that is loud all over, the first and last."""
+    tally = _Tally(data)
+    matches = spotter().matches(data, most=MATCHES_CAP)
     if matches is None:
         return None
-    loud, healed, folded = _Ends(), _Ends(), _Ends()
-    keys = False
-    number = start = 0
-    stop = data.find(b"\n") % (len(data) + 1)
-    for match in matches:
-        kind, end = match & INDEX_MASK, match >> INDEX_BITS
-        if kind == KEY:
-            keys = True
-            continue
-        if end > stop + 1:
-            number += data.count(b"\n", start, end - 1)
-            start = data.rfind(b"\n", 0, end - 1) + 1
-            stop = data.find(b"\n", end - 1) % (len(data) + 1)
-        (healed if kind == HEALED else folded if kind == FOLDED else loud).add(number, start)
-    return Spots(loud=loud.kept(), healed=healed.kept(), folded=folded.kept(), keys=keys)
+    tally.add(matches, 0)
+    if len(matches) < MATCHES_CAP:
+        return Spots(loud=tally.loud.kept(), healed=tally.healed.kept(), folded=tally.folded.kept(), keys=tally.keys)
+    start = data.rfind(b"\n", 0, max(len(data) - LAST, tally.stop + 1)) + 1 if tally.stop < len(data) else len(data)
+    matches = spotter().matches(data[start:])
+    if matches is None:
+        return None
+    tally.add(matches, start)
+    keys = any(key in data for key in KEYS)
+    return Spots(loud=tally.loud.kept(), healed=tally.healed.kept(), folded={0: 0}, keys=keys)
+
+
+class _Tally:
+    """Sorts matches by the lines in which they end."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._number = 0
+        self._start = 0
+        self.stop = data.find(b"\n") % (len(data) + 1)
+        self.loud, self.healed, self.folded = _Ends(), _Ends(), _Ends()
+        self.keys = False
+
+    def add(self, matches: Iterable[int], offset: int) -> None:
+        data, number, start, stop = self._data, self._number, self._start, self.stop
+        for match in matches:
+            kind, end = match & INDEX_MASK, (match >> INDEX_BITS) + offset
+            if end > stop + 1:
+                number += data.count(b"\n", start, end - 1)
+                start = data.rfind(b"\n", 0, end - 1) + 1
+                stop = data.find(b"\n", end - 1) % (len(data) + 1)
+            if kind == KEY:
+                self.keys = True
+            else:
+                (self.healed if kind == HEALED else self.folded if kind == FOLDED else self.loud).add(number, start)
+        self._number, self._start, self.stop = number, start, stop
 
 
 class _Ends:

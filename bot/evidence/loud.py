@@ -24,14 +24,15 @@ _WORDS = (
 )
 _ENDS = (
     r"terminated by signal|exited with code -|died unexpectedly|core dumped|not found|no such file|oom-?kill|out of memory"
-    r"|\bkilled\b|was interrupted|no longer receives|aborting task|no space left|cannot allocate|negsignal|goroutine"
+    r"|\bkilled\b|was interrupted|was preempted|no longer receives|aborting task|no space left|cannot allocate|negsignal|goroutine"
     r"|dial tcp|deadline exceeded|\bpq: |(?:read|write) tcp"
 )
 _HEALED = (
     r"re-?established|reachable (?:again )?after|recovered|succeeded (?:after|on)|reconnected|retry succeeded"
     r"|announced itself again|connection restored|back online|attempt \d{1,3} succeeded"
 )
-_CASED = (_NAMES, _DOTTED, _HEADS, r"PRIVATE KEY|Private-MAC|PuTTY")
+KEYS = (b"PRIVATE KEY", b"Private-MAC", b"PuTTY")
+_CASED = (_NAMES, _DOTTED, _HEADS, "|".join(key.decode() for key in KEYS))
 _FOLDED = r"#012|\\n|\\u000"
 _CASELESS = (_FIELDS, _WORDS, _ENDS, _HEALED, _FOLDED)
 KEY = len(_CASED) - 1

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from bot.evidence.telling import Sign, telling_spans
 
 MASK = "[masked]"
+_SEAM = "\ue000"
+_BREAK = re.compile(r"\\[nrtfvb]|\\u00[0-9A-Fa-f]{2}|#01\d|\[\d{1,3}(?:;\d{1,3}){0,4}m")
 
 _TOKEN = re.compile(
     r"(?<![A-Za-z0-9_-])(?:"
@@ -51,7 +53,7 @@ _HEADER = re.compile(
     re.IGNORECASE,
 )
 _SCHEME = re.compile(r"(?<![A-Za-z0-9])(bearer|basic|negotiate|digest)\s{1,3}([A-Za-z0-9._~+/=-]{8,})", re.IGNORECASE)
-_CURL = re.compile(r"((?<!\S)(?:-u|--user|--proxy-user)[ =]\s{0,2}[\"']?[^\s:\"']{1,80}:)([^\s\"']{1,256})")
+_CURL = re.compile(r"((?<![^\s\ue000])(?:-u|--user|--proxy-user)[ =]\s{0,2}[\"']?[^\s:\"']{1,80}:)([^\s\"']{1,256})")
 _IDENTIFIED = re.compile(
     r"(identified\s{1,3}(?:with\s{1,3}\S{1,40}\s{1,3})?by\s{1,3}[\"'])([^\"'\n]{1,256})", re.IGNORECASE
 )
@@ -67,11 +69,11 @@ _NAMED = re.compile(
     rf"(?:(?P<sure>{_SURE})|(?<![a-z])(?P<maybe>{_MAYBE})|_(?P<tail>{_MAYBE}))"
     r"(?P<join>\d{0,3}\\{0,3}[\"']?\]?\s{0,3}(?:=>|:=|=|:|(?<=[\"'\]]),)\s{0,3}(?:[urb](?=[\"']))?|[\"']?\s{1,3}is\s{1,3}(?=[\"']))"
     r"(?:\\{0,3}\"(?P<double>(?:[^\"\\\n]|\\[^\"\n]){0,2048})|\\{0,3}'(?P<single>(?:[^'\\\n]|\\[^'\n]){0,2048})"
-    r"|(?P<bare>[^\s,;&\"'<>]{1,2048}))",
+    r"|(?P<bare>(?:[^\s,;&\"'<>\ue000]|\ue000(?![\w.-]{0,60}\\{0,3}[\"']?\s?[:=])){1,2048}))",
     re.IGNORECASE,
 )
 _FLAG = re.compile(
-    r"((?<!\S)--?[a-z0-9-]{0,40}(?:password|passwd|passphrase|pwd|token|secret|api-?key|access-?key)\s{1,3}[\"']?)"
+    r"((?<![^\s\ue000])--?[a-z0-9-]{0,40}(?:password|passwd|passphrase|pwd|token|secret|api-?key|access-?key)\s{1,3}[\"']?)"
     r"(?!-)([^\s\"']{1,512})",
     re.IGNORECASE,
 )
@@ -145,11 +147,18 @@ def mask_all(text: str) -> str:
 
 
 def _masked(text: str, signs: set[int]) -> str:
-    """Mask secrets of these kinds; FOREIGN letters may be part of any."""
+    """Mask secrets of these kinds; FOREIGN letters may be part of any.
+
+    What stands behind a written line break (or what is left of a colour) begins anew: a seam keeps it from being
+    taken for the end of a word.
+    """
+    broken = _BREAK.search(text) is not None
+    if broken:
+        text = _BREAK.sub(rf"\g<0>{_SEAM}", text.replace(_SEAM, ""))
     for sign, pattern, by in _STEPS:
         if sign in signs or Sign.FOREIGN in signs:
             text = pattern.sub(by, text)
-    return text
+    return text.replace(_SEAM, "") if broken else text
 
 
 def names_secret(name: str, *, number: bool = False) -> bool:
@@ -235,16 +244,17 @@ def _looks_random(value: str) -> bool:
     return entropy >= 3.6 or (mixed and entropy >= 2.4)
 
 
+# The last two take all that follows, so that what stands behind them is masked first.
 _STEPS: tuple[tuple[Sign, re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
     (Sign.TOKEN, _TOKEN, MASK),
-    (Sign.PATH, _WEBHOOK, rf"\1{MASK}"),
     (Sign.ADDRESS, _USERINFO, _masked_userinfo),
     (Sign.ADDRESS, _ORACLE, rf"\1/{MASK}@\3"),
-    (Sign.HEADER, _HEADER, rf"\1\2{MASK}"),
     (Sign.WORD, _SCHEME, _masked_scheme),
     (Sign.CURL, _CURL, rf"\1{MASK}"),
     (Sign.IDENTIFIED, _IDENTIFIED, rf"\1{MASK}"),
     (Sign.ELEMENT, _ELEMENT, rf"\1{MASK}"),
     (Sign.WORD, _FLAG, rf"\1{MASK}"),
     (Sign.NAMED, _NAMED, _masked_named),
+    (Sign.PATH, _WEBHOOK, rf"\1{MASK}"),
+    (Sign.HEADER, _HEADER, rf"\1\2{MASK}"),
 )

@@ -15,7 +15,7 @@ from bot.evidence.findings import find_failures
 from bot.evidence.fingerprint import fingerprint
 from bot.evidence.lines import Level, LogLine
 from bot.evidence.log import Log
-from bot.evidence.masking import mask
+from bot.evidence.masking import hide_keys, mask
 from bot.evidence.reported import Ending, ending_of, with_report
 from bot.evidence.roots import Reading, choose_root, shown_root
 from bot.evidence.rules import RuleSet
@@ -25,7 +25,6 @@ from bot.evidence.verdict import Failure, judge
 
 LOG_CAP = 16 * 1024 * 1024
 TAIL_CAP = 8 * 1024
-KEY_CAP = 32 * 1024
 MESSAGE_CAP = 1000
 NEAR = 25
 SPOKEN = 500
@@ -39,12 +38,9 @@ def read_failure(
     *, error: ErrorReport, facts: Mapping[str, Any], last_good: Mapping[str, Any] | None, rules: RuleSet
 ) -> Evidence:
     """Return the evidence of a failed run; `last_good` holds the facts of the last good run, None when there is none."""
-    log = Log(cleaned(error.log[-LOG_CAP:]))
-    ending = ending_of(error)
-    reading = with_report(choose_root(find_failures(log), log), error)
-    near = _near(reading, log)
-    failure = Failure(reading=reading, log=log, near=near, exit_code=ending.exit_code, signal=ending.signal)
-    verdict = judge(failure, around=lambda: _around(log, near), rules=rules)
+    failure = failure_of(error)
+    reading, log, ending = failure.reading, failure.log, failure.ending
+    verdict = judge(failure, around=lambda: around(failure), rules=rules)
     kind, message = _root_of(reading, log, ending)
     kept = read_run_facts(facts)
     return Evidence(
@@ -64,16 +60,25 @@ def read_failure(
     )
 
 
+def failure_of(error: ErrorReport) -> Failure:
+    """Return what is to be judged of a failure: what log and scheduler say, and how the process ended."""
+    log = Log(cleaned(error.log[-LOG_CAP:]))
+    if log.keys:
+        log = Log(hide_keys(log.data.decode()).encode())
+    reading = with_report(choose_root(find_failures(log), log), error)
+    return Failure(reading=reading, log=log, near=_near(reading, log), ending=ending_of(error))
+
+
+def around(failure: Failure) -> str:
+    """Return what the lines near the root say that may say something against it."""
+    return "\n".join(line.text for line in map(failure.log.__getitem__, failure.near) if _speaks_up(line))
+
+
 def _near(reading: Reading, log: Log) -> range:
     root = shown_root(reading)
     if root is None:
         return range(max(len(log) - NEAR, 0), len(log))
     return range(max(root.first - NEAR, 0), min(root.last + NEAR, len(log)))
-
-
-def _around(log: Log, near: range) -> str:
-    """Return what the lines near the root say that may say something against it."""
-    return "\n".join(line.text for line in map(log.__getitem__, near) if _speaks_up(line))
 
 
 def _speaks_up(line: LogLine) -> bool:
@@ -93,9 +98,6 @@ def _root_of(reading: Reading, log: Log, ending: Ending) -> tuple[str | None, st
 def _tail(data: bytes) -> str:
     """Return the end of the log, masked before it is cut so that no half of a secret stands alone."""
     start = max(len(data) - 2 * TAIL_CAP, 0)
-    before = max(start - KEY_CAP, 0)
-    if b"PRIVATE KEY" in data[before:start]:
-        start = before
     start = data.find(b"\n", start) + 1 if start and b"\n" in data[start:] else start
     end = mask(data[start:].decode("utf-8", "ignore")).rstrip().encode("utf-8", "replace")
     if len(end) <= TAIL_CAP:

@@ -53,13 +53,13 @@ ABRUPT = re.compile(
     r".{0,200}?(?:terminated by signal \d|exited with code -\d|died unexpectedly with exit code"
     r"|Segmentation fault|core dumped"
     r"|: command not found|: No such file or directory|: Permission denied|OOMKilled|oom-kill|Out of memory: Kill"
-    r"|\bKilled\b(?: {2,}\S|$)|Spot Task was interrupted|no longer receives updates from VM|Aborting task"
+    r"|\bKilled\b(?: {2,}\S|$)|Spot Task was interrupted|was preempted|no longer receives updates from VM|Aborting task"
     r"|No space left on device|cannot allocate memory"
     r"|Unable to acquire lock|Negsignal\.|goroutine \d{1,6} \[running\])",
     re.IGNORECASE,
 )
 GO = re.compile(
-    r".{0,300}?(?:^|: )(?:googleapi: Error \d{3}: |Error \d{3,5}: |rpc error: code = |dial tcp "
+    r".{0,300}?(?:^|: )(?:googleapi: Error \d{3}: |Error \d{3,5}: |rpc error: code = |dial tcp:? "
     r"|context deadline exceeded|pq: |read tcp |write tcp )"
 )
 RETRYING = re.compile(

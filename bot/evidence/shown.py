@@ -9,7 +9,7 @@ from bot.evidence.facts import capped
 from bot.evidence.finding import Weight
 from bot.evidence.lines import Level
 from bot.evidence.log import Log
-from bot.evidence.masking import hide_keys, mask
+from bot.evidence.masking import mask
 from bot.evidence.reported import Ending
 from bot.evidence.roots import Reading, shown_root
 from bot.evidence.signs import Place
@@ -31,7 +31,7 @@ def shown_lines(reading: Reading, log: Log, verdict: Verdict, ending: Ending) ->
     for line in _of_the_log(reading, log):
         if line.number not in lines and len(lines) < MOST:
             lines[line.number] = line
-    return tuple(_masked(sorted(lines.values(), key=lambda line: line.number), log))
+    return tuple(replace(lines[number], text=capped(mask(lines[number].text), WIDTH)) for number in sorted(lines))
 
 
 def _reported(reading: Reading, verdict: Verdict, ending: Ending) -> list[EvidenceLine]:
@@ -68,11 +68,3 @@ def _of_the_log(reading: Reading, log: Log) -> Iterable[EvidenceLine]:
         line = log[at]
         if line.shown.strip():
             yield EvidenceLine(number=line.number, text=line.shown, decisive=at in decisive)
-
-
-def _masked(lines: Iterable[EvidenceLine], log: Log) -> Iterable[EvidenceLine]:
-    """Return the lines masked; where a key may span several of them, all of the log is looked through for it."""
-    hidden = hide_keys(log.data.decode()).split("\n") if log.keys else None
-    for line in lines:
-        text = line.text if hidden is None or line.number == REPORTED else hidden[line.number - 1][: 8 * WIDTH]
-        yield replace(line, text=capped(mask(text), WIDTH))

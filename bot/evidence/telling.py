@@ -15,7 +15,8 @@ FAR_REACH = 12
 _BACK = 48
 
 _GAP = r"[^\x21-\x7e]"
-_ALONE = r"(?:^|[^A-Za-z0-9_-])"
+_BREAK = r"\\[nrtfvb]|\\u00[0-9A-Fa-f]{2}|#01[0-9]|\[[0-9;]+m"
+_ALONE = rf"(?:^|[^A-Za-z0-9_-]|{_BREAK})"
 _TOKENS = (
     rf"{_ALONE}(?:(?:AKIA|ASIA|AGPA|AIDA|AROA|ANPA|ANVA|AIPA|ABIA|ACCA)[A-Z0-9]{{16}}|gh[pousr]_|github_pat_|xapp-|AIza"
     r"|gl(?:pat|ptt|dt|rt|cbt|soat)-|xox[a-z][-.]|ya29\.|GOCSPX-|(?:sk|pypi)-[\w\x80-\xff-]{8}|(?:sk|rk|pk)_(?:live|test)_"
@@ -29,7 +30,9 @@ _SURE = (
     r"|account[_-]?key|access[_-]?signature|(?:private|signing|encryption|master)[_-]?key|credentials?|[a-z][_ .-]?token"
     r"|session[_-]?id|phpsessid|connect\.sid|jwt|dsn|connection[_ -]?string)"
 )
-_MAYBE = r"(?:^|[^a-z])(?:token|auth|key|sid|session|sig|signature|salt|hash|nonce|otp|pin|code_verifier|webhook)"
+_MAYBE = (
+    rf"(?:^|[^a-z]|{_BREAK})(?:token|auth|key|sid|session|sig|signature|salt|hash|nonce|otp|pin|code_verifier|webhook)"
+)
 _LONG = rf"{_GAP}{{0,9}}[urb]?\\{{0,3}}(?:[\"'][^\n]{{8}}|[^\s,;&\"'<>]{{8}})"
 _NAMED = rf"{_SURE}{_LINKS}[:=,]|{_MAYBE}{_LINKS}(?:=>|:=|[:=,]){_LONG}|(?:{_SURE}|{_MAYBE})[\"']?{_GAP}{{1,9}}is{_GAP}"
 

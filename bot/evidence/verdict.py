@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from bot.evidence.engine import text_bytes
 from bot.evidence.finding import Finding
 from bot.evidence.log import Log
+from bot.evidence.reported import Ending
 from bot.evidence.roots import Reading
 from bot.evidence.rule import Rule
 from bot.evidence.rules import RuleSet
@@ -18,6 +19,14 @@ from bot.evidence.types import UNKNOWN, Cause, RetryHint
 
 SCAN_FAILED = "sign.scan_failed"
 FINDINGS_CAP = 60
+REASONS = {
+    Place.ROOT: "the root error says so",
+    Place.CHAIN: "an error in the root error's chain says so",
+    Place.BESIDE: "an error beside the root error says so",
+    Place.LOG: "a line of the log says so",
+    Place.ENDING: "the way it ended says so",
+    Place.EARLIER: "an earlier error says so",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,8 +36,7 @@ class Failure:
     reading: Reading
     log: Log
     near: range
-    exit_code: int | None
-    signal: str | None
+    ending: Ending
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,18 +48,18 @@ class Verdict:
     said_at: int | None = None
 
 
-class _ScanFailed(Exception):
+class ScanFailed(Exception):
     """A scan could not be done, so that nothing can be said."""
 
 
 def judge(failure: Failure, *, around: Callable[[], str], rules: RuleSet) -> Verdict:
     """Return the cause of a failure as far as its text decides; `around` gives what the lines near the root say."""
     try:
-        signs = _signs(failure, rules)
+        signs = signs_of(failure, rules)
         matches = tuple(rules.causes.matches(signs))
         excluded = tuple(match.rule for match in rules.exclusions.matches(signs) if not match.ruled_out)
         return _chosen(matches, excluded, signs, lambda: tuple(_told_around(around(), signs, rules)))
-    except _ScanFailed:
+    except ScanFailed:
         return Verdict(cause=_unknown(reason="the log could not be scanned", ruled_out_by=(SCAN_FAILED,)))
 
 
@@ -111,7 +119,7 @@ def _verdict(
         group=rule.group,
         retry_hint=hint,
         never_safe=rule.never_safe,
-        reason=_REASONS[best.place],
+        reason=REASONS[best.place],
         also=tuple(other for other in also if other != rule.id and other not in rule.implies),
         ruled_out_by=ruled_out_by,
         platform_team=rule.platform_team,
@@ -122,16 +130,6 @@ def _verdict(
 def _said_at(rule: Rule, signs: Signs) -> int | None:
     """Return where in the log the rule's own words end first."""
     return min((signs.log[one] for clause in rule.when for one in clause.log if one in signs.log), default=None)
-
-
-_REASONS = {
-    Place.ROOT: "the root error says so",
-    Place.CHAIN: "an error in the root error's chain says so",
-    Place.BESIDE: "an error beside the root error says so",
-    Place.LOG: "a line of the log says so",
-    Place.ENDING: "the way it ended says so",
-    Place.EARLIER: "an earlier error says so",
-}
 
 
 def _unknown(*, reason: str, ruled_out_by: tuple[str, ...] = ()) -> Cause:
@@ -146,7 +144,8 @@ def _unknown(*, reason: str, ruled_out_by: tuple[str, ...] = ()) -> Cause:
     )
 
 
-def _signs(failure: Failure, rules: RuleSet) -> Signs:
+def signs_of(failure: Failure, rules: RuleSet) -> Signs:
+    """Return what the patterns find in a failure; raises ScanFailed."""
     log = _found(rules.lines.find(failure.log.data))
     near: Mapping[int, int] = {}
     if not rules.near.isdisjoint(log):
@@ -155,8 +154,8 @@ def _signs(failure: Failure, rules: RuleSet) -> Signs:
         findings=tuple(_heard(place, finding, rules) for place, finding in _placed(failure.reading)),
         near=near,
         log=log,
-        exit_code=failure.exit_code,
-        signal=failure.signal,
+        exit_code=failure.ending.exit_code,
+        signal=failure.ending.signal,
     )
 
 
@@ -187,5 +186,5 @@ def _heard(place: Place, finding: Finding, rules: RuleSet) -> Heard:
 
 def _found(found: Mapping[int, int] | None) -> Mapping[int, int]:
     if found is None:
-        raise _ScanFailed
+        raise ScanFailed
     return found

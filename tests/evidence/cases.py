@@ -30,6 +30,7 @@ GROUP_OF = {slug: group for group, slugs in GROUPS.items() for slug in slugs.spl
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     id: str
+    system: str
     error: ErrorReport
     group: str
     retryable: str
@@ -45,6 +46,7 @@ def _case(raw: dict[str, str]) -> Case:
     code = re.match(r"-?\d+", str(raw["exit"]))
     return Case(
         id=raw["id"],
+        system=raw["system"],
         error=ErrorReport(log=raw["log"], exit_code=int(code[0]) if code else None),
         group=GROUP_OF[raw["cause"]],
         retryable=raw["retryable"],

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.evidence import ErrorReport, RuleSet, mask, read_failure, read_run_facts
+from bot.evidence import ErrorReport, RuleSet, load_rules, mask, read_failure, read_run_facts
 
+RULES = load_rules()
 WORD = string.ascii_letters + string.digits
 SECRET = st.text(alphabet=WORD, min_size=20, max_size=40).filter(
     lambda text: any(map(str.isdigit, text)) and any(map(str.isalpha, text)) and len(set(text)) > 8
@@ -154,6 +155,49 @@ def test_no_secret_survives_into_evidence(rules: RuleSet, template: str, place: 
     assert secret not in json.dumps(read_run_facts(facts))
 
 
+def test_a_secret_whose_name_reads_like_a_logger_is_hidden(rules: RuleSet) -> None:
+    error = ErrorReport(log="ERROR PASSWORD: 0000000000001234567A\n", exit_code=1)
+
+    evidence = read_failure(error=error, facts={}, last_good=None, rules=rules)
+
+    assert "1234567A" not in repr(evidence)
+
+
+@pytest.mark.parametrize("seam", ["\\n", "\\t", "#012", "\\u000a", "[31m"])
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_a_secret_behind_a_written_line_break_is_hidden(template: str, seam: str) -> None:
+    secret = "Zq8xK2mPw94LtRb7Vd3NhJ6c"
+    planted = template.format(secret)
+
+    assert secret not in mask(f"row{seam}{planted}{seam}end")
+    assert secret not in mask(f"password=hunter2{seam}{planted}")
+    assert secret not in mask(f"{planted}{seam}client_secret: {secret}")
+
+
+PREFIXES = [
+    "",
+    "ERROR ",
+    "2026-06-15T03:00:02Z ",
+    "a.b.Loader: ",
+    "level=error msg=",
+    "Caused by: ",
+    "acme.Failure: ",
+    "- ",
+]
+LINES = st.tuples(st.lists(st.sampled_from(PREFIXES), max_size=3).map("".join), st.sampled_from(TEMPLATES)).map("".join)
+
+
+@given(lines=st.lists(LINES, min_size=1, max_size=4), secret=SECRET, join=st.sampled_from(["\n", "#012", "record"]))
+def test_no_secret_survives_in_lines_that_hold_several(lines: list[str], secret: str, join: str) -> None:
+    planted = [line.format(secret) for line in lines]
+    record = json.dumps({"level": "error", "msg": "\n".join(planted)})
+    log = record if join == "record" else join.join(planted)
+
+    evidence = read_failure(error=ErrorReport(log=log, message=log), facts={}, last_good=None, rules=RULES)
+
+    assert secret not in repr(evidence)
+
+
 def test_a_value_under_a_telling_name_is_hidden_whatever_it_is() -> None:
     facts = {
         "env": {
@@ -185,3 +229,47 @@ def test_the_log_tail_holds_no_half_of_a_secret(rules: RuleSet) -> None:
 
         assert not any(secret[at : at + 6] in tail for at in range(len(secret) - 6))
         assert len(tail.encode()) <= 8192
+
+
+SHAPES = [
+    "INFO start\n{}\nERROR it failed\n",
+    'Traceback (most recent call last):\n  File "a.py", line 3, in f\n    call({})\nacme.Failure: {}\n',
+    "acme.Failure: it failed\n  detail: {}\nmore {}\n",
+    "ERROR first {}#012  second {}\n",
+    "WARN {}\njava.io.IOException: x\n\tat a.b(C.java:1)\nCaused by: a.b.Failure: {}\n",
+    "\x1b[31mERROR\x1b[0m {}\r\n",
+    "oom-kill: {}\n",
+    "{}\n",
+]
+
+
+@given(
+    shape=st.sampled_from(SHAPES),
+    template=st.sampled_from(TEMPLATES),
+    secret=SECRET,
+    before=st.integers(0, 400),
+    after=st.integers(0, 400),
+    recorded=st.booleans(),
+)
+def test_no_secret_survives_wherever_in_a_log_it_stands(
+    shape: str, template: str, secret: str, before: int, after: int, recorded: bool
+) -> None:
+    planted = template.format(secret)
+    said = shape.replace("{}", planted)
+    if recorded:
+        said = "".join(json.dumps({"level": "error", "msg": line}) + "\n" for line in said.splitlines())
+    log = "INFO row ok\n" * before + said + "INFO row ok\n" * after
+
+    evidence = read_failure(error=ErrorReport(log=log, exit_code=1), facts={}, last_good=None, rules=RULES)
+
+    assert secret not in repr(evidence)
+
+
+@pytest.mark.parametrize("lines", [20, 100, 250])
+def test_a_private_key_whose_beginning_lies_before_the_tail_is_hidden(lines: int) -> None:
+    body = "A1b2C3d4" * 8
+    log = f"-----BEGIN PRIVATE KEY-----\n{(body + chr(10)) * lines}"
+
+    evidence = read_failure(error=ErrorReport(log=log, exit_code=1), facts={}, last_good=None, rules=RULES)
+
+    assert body[:40] not in repr(evidence)

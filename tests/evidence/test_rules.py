@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bot.evidence import UNKNOWN, ErrorReport, RetryHint, RuleError, RuleSet, load_rules, read_failure
+from bot.evidence import UNKNOWN, ErrorReport, RetryHint, RuleError, RuleSet, load_rules, read_failure, tried_rules
 from bot.evidence.rules import packaged_rules
 
 RAW = {raw["id"]: raw for raw in packaged_rules()}
@@ -73,6 +73,20 @@ def test_a_company_adds_a_cause_of_its_own() -> None:
     assert cause.retry_hint is RetryHint.DEPENDS
 
 
+def test_a_cause_that_another_implies_is_no_alternative_to_it_but_any_other_is() -> None:
+    told = {"message": "ledger .* is closed"}
+    raws = [
+        {"id": "finance.ledger_locked", "when": told, "implies": "finance.ledger_trouble"},
+        {"id": "finance.ledger_trouble", "when": told},
+        {"id": "finance.year_end", "when": told},
+    ]
+    error = ErrorReport(type="acme.LedgerError", message="ledger EU is closed")
+
+    cause = read_failure(error=error, facts={}, last_good=None, rules=load_rules(raws)).cause
+
+    assert (cause.id, cause.also) == ("finance.ledger_locked", ("finance.year_end",))
+
+
 def test_a_company_replaces_a_packaged_cause() -> None:
     own = {"id": "code.exception", "title": "Ours", "group": "code", "when": [{"type": "KeyError"}]}
     rules = load_rules([own])
@@ -104,6 +118,8 @@ def test_a_company_replaces_a_packaged_cause() -> None:
         ({"id": "unknown", "when": {"message": "x"}}, "id", 1),
         ({"id": "A b", "when": {"message": "x"}}, "id", 1),
         ({"when": {"message": "x"}}, "id", 1),
+        ({"id": "a.b", "when": {"message": "x"}, "implies": "no.such"}, "implies", 1),
+        ({"id": "a.b", "when": {"message": "x"}, "implies": [1]}, "implies", 1),
     ],
 )
 def test_a_bad_rule_is_refused_by_field_and_column(raw: Mapping[str, Any], field: str, column: int) -> None:
@@ -112,3 +128,26 @@ def test_a_bad_rule_is_refused_by_field_and_column(raw: Mapping[str, Any], field
 
     assert (refused.value.field, refused.value.column) == (field, column)
     assert refused.value.message
+
+
+def test_the_rules_tried_are_told_with_what_became_of_them(rules: RuleSet) -> None:
+    log = (
+        "[job-wrapper] same statement also failed in the 13 runs before\n"
+        'Traceback (most recent call last):\n  File "a.py", line 4, in f\n    run()\n'
+        "ConnectionResetError: [Errno 104] Connection reset by peer\n"
+    )
+
+    tried = tried_rules(error=ErrorReport(log=log, exit_code=1), rules=rules) or ()
+
+    told = {one.id: (one.excludes, one.ruled_out) for one in tried}
+    assert told["network.connection_reset"] == (False, False)
+    assert told["sign.keeps_failing"] == (True, False)
+    assert tried[0].reason == "the root error says so"
+
+
+def test_a_rule_that_was_ruled_out_is_told_too(rules: RuleSet) -> None:
+    error = ErrorReport(exit_code=137, log="the node was preempted\n")
+
+    tried = tried_rules(error=error, rules=rules) or ()
+
+    assert [one.id for one in tried if one.ruled_out] == ["resource.killed"]

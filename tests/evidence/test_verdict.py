@@ -139,6 +139,36 @@ def test_healed_warnings_before_the_failure_do_not_count(rules: RuleSet) -> None
             "service.lock_conflict",
         ),
         ("psql: error: FATAL:  sorry, too many clients already\n", "service.connections_exhausted"),
+        (
+            "dial tcp: lookup registry.example on 10.96.0.10:53: server misbehaving\n",
+            "network.dns_temporary",
+        ),
+        (
+            "java.net.UnknownHostException: metastore.prod: Temporary failure in name resolution\n",
+            "network.dns_temporary",
+        ),
+        (
+            "read tcp 10.0.0.2:4242->10.0.0.3:5432: read: connection reset by peer\n",
+            "network.connection_reset",
+        ),
+        ("curl: (56) Recv failure: Connection reset by peer\n", "network.connection_reset"),
+        ("npm ERR! code ECONNRESET\nnpm ERR! network aborted\n", "service.download_interrupted"),
+        (
+            'Failed to pull image "a:1": rpc error: code = Unknown desc = net/http: TLS handshake timeout\n',
+            "service.download_interrupted",
+        ),
+        ("ERROR: The remote server returned an error: (503) Server Unavailable.\n", "service.unavailable"),
+        (
+            FRAMES
+            + "databricks.sql.exc.RequestError: Error during request to server: HTTP 503 TEMPORARILY_UNAVAILABLE",
+            "service.unavailable",
+        ),
+        (
+            FRAMES
+            + "snowflake.connector.errors.OperationalError: 250001 (08001): Failed to connect to DB: x.example:443. "
+            + "HTTP 503: Service Unavailable",
+            "service.unavailable",
+        ),
         ("E: Failed to fetch http://deb.example/x.deb  503  Service Unavailable\n", "service.download_interrupted"),
         (
             'Error response from daemon: Get "https://registry.example/v2/": net/http: TLS handshake timeout\n',
@@ -177,6 +207,18 @@ def test_what_passes_by_itself_is_recognised(rules: RuleSet, log: str, expected:
             "config.permission_denied",
         ),
         (FRAMES + "socket.gaierror: [Errno -2] Name or service not known", "config.endpoint_wrong"),
+        ("java.net.UnknownHostException: metastore.prod\n\tat a.B.c(D.java:1)\n", "config.endpoint_wrong"),
+        ("dial tcp: lookup db.exmaple on 10.96.0.10:53: no such host\n", "config.endpoint_wrong"),
+        (
+            'Error from server (Forbidden): pods is forbidden: User "x" cannot list resource "pods"\n',
+            "config.permission_denied",
+        ),
+        (
+            FRAMES
+            + "google.api_core.exceptions.Forbidden: 403 Quota exceeded: Your project exceeded quota for free query "
+            "bytes scanned.",
+            "quota.exhausted",
+        ),
         (
             FRAMES + "ssl.SSLError: [SSL: WRONG_VERSION_NUMBER] wrong version number (_ssl.c:1000)",
             "config.endpoint_wrong",
