@@ -62,14 +62,17 @@ def test_the_command_says_where_it_is_and_ends_cleanly(tmp_path: Path, number: s
     argv = [sys.executable, "-m", "bot", "demo", "--port", "0"]
     env = {**os.environ, "TMPDIR": str(tmp_path)}
     with subprocess.Popen(argv, cwd=ROOT, env=env, stdout=subprocess.PIPE, text=True) as running:
-        assert running.stdout is not None
-        told = iter(running.stdout)
-        address = next(line for line in told if "http://" in line).split()[-1]
-        shown = httpx.get(address)
-        running.send_signal(number)
-        rest = "".join(told)
+        try:
+            assert running.stdout is not None
+            told = iter(running.stdout)
+            address = next(line for line in told if "http://" in line).split()[-1]
+            shown = httpx.get(address, timeout=60)
+            running.send_signal(number)
+            rest = "".join(told)
 
-        assert running.wait(timeout=30) == 0
+            assert running.wait(timeout=30) == 0
+        finally:
+            running.kill()
     assert shown.status_code == 200
     assert "is kept in" in rest
     assert not any(list(living(state)) for state in tmp_path.glob("ontrack-demo-*/state"))
