@@ -99,7 +99,8 @@ def run(*, port: int, directory: Path | None = None) -> int:
         print(taken, file=sys.stderr)
         return 1
     print(WELCOME.format(address=demo.address, directory=demo.directory), flush=True)
-    asked.wait()
+    while not asked.wait(timeout=1):
+        pass  # a signal that another thread was given is handled once this one comes round
     print("\nStopping.", flush=True)
     demo.stop()
     print(f"Stopped. What it did is kept in {demo.directory}", flush=True)
