@@ -14,6 +14,7 @@ from bot.incidents.effects import Note
 from bot.incidents.model import Incident
 from bot.store import Booking, Committed, EffectRow, JobRow, JobTimer, NewEffect, RunRow, Scope, StaleIncident, ViewRow
 from storage import budgets, effects, incidents, jobs, ledger, timers
+from storage.columns import AnyRow
 from storage.effects import BORN_LEASED_MOST, Asked, Lease, Thread
 from storage.incidents import Known, Name
 
@@ -62,8 +63,9 @@ def flush(
     placed = _Placed(known=dict(known), now=now, lease=lease)
     placed.open_threads(connection, gathered)
     _write_occurrences(connection, gathered, placed)
-    placed.look_up_threads(connection, gathered)
     views = _write_views(connection, gathered, placed)
+    placed.look_up_threads(connection, gathered)
+    shown = (*views.new, *(placed.leased_view(row) for row in views.raised))
     due = _write_timers(connection, gathered, placed)
     _write_notes(connection, gathered)
     rows = _write_effects(connection, gathered, placed)
@@ -71,7 +73,7 @@ def flush(
         raise StaleIncident("another transaction took one of these events in")
     for scope, automatic in sorted(gathered.differences, key=lambda key: budgets.job_first(key[0])):
         budgets.add(connection, scope, amount=gathered.differences[scope, automatic], automatic=automatic)
-    return Committed(effects=rows, views=views, next_timer_at=min(due, default=None))
+    return Committed(effects=rows, views=shown, next_timer_at=min(due, default=None))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -99,7 +101,11 @@ class _Placed:
         return known.conversation_id if known else effects.thread_of(connection, record=record, number=number)
 
     def look_up_threads(self, connection: Connection, gathered: Gathered) -> None:
-        """How the threads stand in which something may go out at once."""
+        """How the threads stand in which something may go out at once.
+
+        Read after the views were leased: until then another process may settle a root, and whoever leases its view next
+        must know of it.
+        """
         self.threads = {thread.id: thread for thread in self.opened.values()}
         if self.lease:
             names = {
@@ -108,6 +114,10 @@ class _Placed:
             }
             ids = {self.known[name].conversation_id for name in names} - {None, *self.threads}
             self.threads |= effects.threads(connection, [id for id in ids if id is not None])
+
+    def leased_view(self, row: AnyRow) -> ViewRow:
+        thread = self.threads[row.conversation_id]
+        return effects.view_row(row, channel=thread.channel, root_ts=thread.root_ts)
 
 
 def _write_jobs(connection: Connection, gathered: Gathered) -> None:
@@ -137,7 +147,15 @@ def _unresolved_last(known: Known) -> bool:
     return known.incident.status.unresolved
 
 
-def _write_views(connection: Connection, gathered: Gathered, placed: _Placed) -> tuple[ViewRow, ...]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Views:
+    """The views that are to be sent at once: those of new threads, and the rows of those that must show a newer version."""
+
+    new: tuple[ViewRow, ...]
+    raised: tuple[AnyRow, ...]
+
+
+def _write_views(connection: Connection, gathered: Gathered, placed: _Placed) -> _Views:
     views: list[ViewRow] = []
     for name, thread in placed.opened.items():
         lease = placed.lease if len(views) < BORN_LEASED_MOST else None
@@ -150,12 +168,10 @@ def _write_views(connection: Connection, gathered: Gathered, placed: _Placed) ->
         if name in gathered.openings and thread_id is not None:
             incident = placed.known[name].incident
             effects.repoint_view(connection, conversation=thread_id, incident=incident, now=placed.now)
-    if raised:
-        lease = placed.lease if len(raised) + len(views) <= BORN_LEASED_MOST else None
-        for row in effects.raise_views(connection, raised, now=placed.now, lease=lease):
-            thread = placed.threads[row.conversation_id]
-            views.append(effects.view_row(row, channel=thread.channel, root_ts=thread.root_ts))
-    return tuple(views)
+    if not raised:
+        return _Views(new=tuple(views), raised=())
+    lease = placed.lease if len(raised) + len(views) <= BORN_LEASED_MOST else None
+    return _Views(new=tuple(views), raised=effects.raise_views(connection, raised, now=placed.now, lease=lease))
 
 
 def _write_timers(connection: Connection, gathered: Gathered, placed: _Placed) -> list[datetime]:

@@ -78,6 +78,7 @@ def leave(draft: Draft, event: LeaveWanted) -> None:
         by=event.by,
         reason=event.reason,
         until=event.until,
+        recorded_at=draft.now,
         in_force_at=draft.now,
         false_alarm=event.false_alarm,
     )
@@ -174,6 +175,7 @@ def _record(draft: Draft, decision: OwnerDecision, action: Action, needs: Capabi
     """Write the decision down and ask the scheduler; what it cannot do only silences, and says so."""
     if _refuses_while_pending(draft):
         return
+    decision = replace(decision, recorded_at=draft.now)
     _begin(draft, decision)
     if needs not in draft.situation.can:
         _hold(draft, replace(decision, in_force_at=draft.now, silences_only=True))

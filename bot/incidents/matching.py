@@ -62,8 +62,8 @@ def still_wanted(incident: Incident | None, key: str, action: Action, now: datet
 
 
 def _put_aside_since(incident: Incident) -> bool:
-    """The owner said pause or retire after the rerun was asked for; the scheduler has yet to confirm it."""
+    """A pause or retirement was recorded after the rerun was asked for; the scheduler has yet to confirm it."""
     rerun, decision = incident.rerun, incident.decision
     if rerun is None or rerun.requested_at is None or decision is None or not decision.pending:
         return False
-    return decision.by.at >= rerun.requested_at
+    return (decision.recorded_at or decision.by.at) >= rerun.requested_at

@@ -205,7 +205,10 @@ class AtEnd(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnerDecision:
-    """Recorded when said, in force when the scheduler confirms (`in_force_at`); `silences_only`: it cannot be asked to."""
+    """Recorded when said (`recorded_at`, on our clock), in force when the scheduler confirms (`in_force_at`).
+
+    `silences_only`: the scheduler cannot be asked to.
+    """
 
     kind: DecisionKind
     by: By
@@ -214,6 +217,7 @@ class OwnerDecision:
     at_end: AtEnd = AtEnd.RESUME
     false_alarm: bool = False
     key: str = ""
+    recorded_at: datetime | None = None
     in_force_at: datetime | None = None
     silences_only: bool = False
     refused: str | None = None

@@ -73,9 +73,9 @@ def stop_rerun(draft: Draft, event: StopRerunWanted) -> None:
 
 
 def approved(draft: Draft, event: Approved) -> None:
-    """Yes to the proposal that waits; any other is stale."""
+    """Yes to the proposal that waits and has not expired; any other is stale."""
     proposal = draft.incident.proposal
-    if proposal is None or proposal.number != event.proposal:
+    if proposal is None or proposal.number != event.proposal or draft.now >= proposal.expires_at:
         draft.tell(ToldKind.EXPIRED, "that proposal is no longer open", status=draft.incident.status)
         draft.note("stale_approval", "the proposal it answers is no longer open", by=event.by)
         return
