@@ -1,7 +1,7 @@
 # ontrack: everything that is run by hand. `make` lists it; only Python 3.11 or newer is needed beforehand.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench lock clean .venv
+.PHONY: help demo test lint bench torture lock clean .venv
 
 PY := .venv/bin/python
 CHECKED = $(wildcard bot handlers storage bench tests)
@@ -23,6 +23,11 @@ lint: .venv ## check style, types and import layers
 
 bench: .venv ## measure; one JSON line a figure on standard output
 	@$(PY) -m bench
+
+KILLS ?= 200
+DB ?= sqlite
+torture: .venv ## kill the service at random moments: make torture KILLS=200 [DB=sqlite|postgresql]
+	@$(PY) -m tests.kills.torture --kills $(KILLS) --db $(DB)
 
 lock: ## renew requirements/*.txt from requirements/*.in (needs uv)
 	@cd requirements && for name in runtime dev; do \

@@ -11,12 +11,13 @@ from typing import Annotated, Any, NoReturn
 import msgspec
 import typer
 
-from bot.compose import Service, build
 from bot.compose.doctor import Health, examine
 from bot.compose.listing import incident_rows, outbox_rows
 from bot.compose.logs import set_up_logs
 from bot.compose.manifest import manifest_yaml
-from bot.compose.running import PortTaken, listen, serve
+from bot.compose.roles import NeedsPostgres, Role
+from bot.compose.running import PortTaken
+from bot.compose.running import run as run_role
 from bot.evidence import ErrorReport, RuleError, load_rules, read_failure
 from bot.incidents.keys import JobKey
 from bot.policies import PolicyError, PolicyFile, check, load, read_policies, schema, show, void_marks
@@ -48,13 +49,25 @@ PolicyPath = Annotated[Path | None, typer.Argument(help="The file; POLICIES or p
 @app.command()
 def run() -> None:
     """Run the whole service in this process (migrates by itself). Ctrl-C stops it cleanly."""
-    settings = _settings()
-    set_up_logs(settings.log_format)
-    policies = _policy_file(settings)
-    with _refusals():
-        listening = listen("0.0.0.0", settings.port)
-        service: Service = build(settings, policies)
-    serve(service, listening)
+    _run(Role.RUN)
+
+
+@app.command()
+def web() -> None:
+    """Answer HTTP in this process and send what follows at once; beside `worker` and `clock`, on PostgreSQL."""
+    _run(Role.WEB)
+
+
+@app.command()
+def worker() -> None:
+    """Send in this process what others left to be sent, also after their end; as many as wanted, on PostgreSQL."""
+    _run(Role.WORKER)
+
+
+@app.command()
+def clock() -> None:
+    """Watch deadlines and reminders in this process; one of its kind leads and runs local jobs, on PostgreSQL."""
+    _run(Role.CLOCK)
 
 
 @app.command()
@@ -177,6 +190,14 @@ def policies_schema() -> None:
     print(json.dumps(schema(), indent=2))
 
 
+def _run(role: Role) -> None:
+    settings = _settings()
+    set_up_logs(settings.log_format)
+    policies = _policy_file(settings)
+    with _refusals():
+        run_role(settings, policies, role=role)
+
+
 def _settings() -> Settings:
     try:
         return Settings.from_env(os.environ)
@@ -211,7 +232,7 @@ def _refusals() -> Iterator[None]:
         yield
     except PolicyError as failed:
         _refuse(*(str(problem) for problem in failed.problems))
-    except (StorageDown, SchemaMismatch, DatabaseTaken, PortTaken, RuleError) as failed:
+    except (StorageDown, SchemaMismatch, DatabaseTaken, NeedsPostgres, PortTaken, RuleError) as failed:
         _refuse(str(failed))
 
 

@@ -48,7 +48,8 @@ class Taken(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchedulerAnswer:
-    """`message` is the scheduler's own words (told to people), `retry_after` is set with a refusal for load only."""
+    """`message` is the scheduler's own words (told to people). `retry_after` is set with a refusal for the moment only:
+    nothing was taken, and it may be asked again after that (load, no connection)."""
 
     taken: Taken
     message: str = ""
@@ -64,16 +65,21 @@ class Looked(StrEnum):
 
 
 class Scheduler(Protocol):
-    """A scheduler as delivery speaks to it. No method raises: what goes wrong on the way is `UNCERTAIN` or `CANNOT_TELL`."""
+    """A scheduler as delivery speaks to it. No method raises: what goes wrong on the way is `UNCERTAIN` or `CANNOT_TELL`.
+
+    `deduplicates`: whatever is asked again under the same key is done once, so that after an uncertain answer it is asked
+    again; of any other scheduler `look` must tell first.
+    """
 
     name: str
     can: frozenset[Capability]
+    deduplicates: bool
 
     def ask(self, request: SchedulerRequest) -> SchedulerAnswer:
         """Ask once, within 30 s."""
 
     def look(self, request: SchedulerRequest) -> Looked:
-        """Tell whether the request with this key has taken effect; called before anything is asked a second time."""
+        """Tell whether the request with this key has taken effect."""
 
     def schedule_of(self, job: JobKey) -> Schedule | None:
         """The job's schedule as the scheduler knows it; None when it cannot tell. Answers from memory, no I/O."""

@@ -1,15 +1,59 @@
-"""Runs a built service in this process until it is told to stop: the web server in front, the threads behind."""
+"""Runs one process of the service until it is told to stop: the web server, if it has one, in front, the threads behind."""
 
+import contextlib
 import errno
+import logging
+import os
+import signal
 import socket
+import threading
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from queue import SimpleQueue
+from types import FrameType
 
 import uvicorn
 
+from bot.compose.roles import Role, check_database
 from bot.compose.service import Service
+from bot.compose.wiring import SLACKS_PACE, build
+from bot.delivery import Pace
+from bot.policies import PolicyFile
+from bot.settings import Settings
+
+log = logging.getLogger(__name__)
+
+END_WITHIN = timedelta(seconds=10)
+REQUESTS_END = 2
 
 
 class PortTaken(Exception):
     """The port cannot be listened on; the text says which and what to do."""
+
+
+def run(settings: Settings, policies: PolicyFile, *, role: Role, pace: Pace = SLACKS_PACE) -> None:
+    """Be that process until SIGINT or SIGTERM; returns when everything has ended cleanly.
+
+    Raises `NeedsPostgres`, `PortTaken`, and what opening the database raises.
+    """
+    check_database(role, settings.database_url)
+    listening = listen("0.0.0.0", settings.port) if role.answers else None
+    service = build(settings, policies, role=role, pace=pace)
+    told = Told()
+    told.listen()
+    service.start()
+    port = listening.getsockname()[1] if listening else None
+    log.info("started", extra={"role": role.value, "port": port})
+    try:
+        if listening is not None:
+            serve(service, listening, told)
+        else:
+            told.wait()
+    finally:
+        whole = service.stop()
+    log.info("stopped", extra={"role": role.value})
+    if not whole:
+        leave()
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -22,19 +66,70 @@ def listen(host: str, port: int) -> socket.socket:
         raise
 
 
-def serve(service: Service, listening: socket.socket) -> None:
-    """Start the service and answer requests until SIGINT or SIGTERM; returns when everything has ended cleanly."""
+def serve(service: Service, listening: socket.socket, told: "Told") -> None:
+    """Answer requests until told to stop; those under way are answered."""
     config = uvicorn.Config(
         service.app,
         log_config=None,
         access_log=False,
         timeout_keep_alive=75,
-        timeout_graceful_shutdown=10,
+        timeout_graceful_shutdown=REQUESTS_END,
         server_header=False,
     )
-    server = uvicorn.Server(config)
-    service.start()
-    try:
-        server.run(sockets=[listening])
-    finally:
-        service.stop()
+    server = _Server(config)
+    told.then(server.leave)
+    server.run(sockets=[listening])
+
+
+class _Server(uvicorn.Server):
+    """Leaves the signals to us: it would raise them again when it ends, before anything was handed back."""
+
+    def leave(self) -> None:
+        self.should_exit = True
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+class Told:
+    """Whether the process was told to stop; the second time it ends at once, and the tenth second after the first.
+
+    A signal may come while the main thread holds any lock of its own: only a queue that can be re-entered is safe.
+    """
+
+    def __init__(self) -> None:
+        self._asked = False
+        self._news: SimpleQueue[None] = SimpleQueue()
+        self._then: list[Callable[[], None]] = []
+
+    def listen(self) -> None:
+        """Take SIGINT and SIGTERM from now on; from the main thread."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._on_signal)
+
+    def then(self, act: Callable[[], None]) -> None:
+        """Call it when told; at once when that was before."""
+        self._then.append(act)
+        if self._asked:
+            act()
+
+    def wait(self) -> None:
+        self._news.get()
+
+    def _on_signal(self, number: int, _frame: FrameType | None) -> None:
+        if self._asked:
+            os._exit(128 + number)
+        self._asked = True
+        self._news.put(None)
+        overdue = threading.Timer(END_WITHIN.total_seconds(), os._exit, args=(1,))
+        overdue.daemon = True
+        overdue.start()
+        for act in self._then:
+            act()
+
+
+def leave() -> None:
+    """End the process now: threads that could not be waited for would hold it up."""
+    logging.shutdown()
+    os._exit(0)

@@ -1,22 +1,24 @@
 """Makes the schedulers that policies.yaml declares, and keeps those that run jobs here in step with it."""
 
-from collections.abc import Callable, Mapping
-from datetime import datetime
+from collections.abc import Callable, Collection, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 
 from bot.incidents.keys import Capability, JobKey
 from bot.incidents.policy import Schedule
 from bot.policies.model import Policies
-from bot.policies.specs import LocalJobSpec, LocalSpec, SchedulerSpec
+from bot.policies.specs import LocalJobSpec, LocalSpec, SchedulerSpec, WebhookSpec
 from bot.ports import Clock, Looked, Report, Scheduler, SchedulerAnswer, SchedulerRequest, Taken
 from bot.schedulers.local.job import LocalJob
 from bot.schedulers.local.scheduler import LocalScheduler
+from bot.schedulers.webhook import WebhookScheduler
 
 
 class OnlyReports:
     """A source of which nothing can be asked (`type: events`): it only reports."""
 
     can: frozenset[Capability] = frozenset()
+    deduplicates = False
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -33,6 +35,8 @@ class OnlyReports:
 
 def connected(spec: SchedulerSpec) -> Scheduler:
     """Until its connector is built, a scheduler of another kind reports through the doors and cannot be asked."""
+    if isinstance(spec, WebhookSpec):
+        return WebhookScheduler(spec, clock=lambda: datetime.now(UTC))
     return OnlyReports(spec.name)
 
 
@@ -81,6 +85,14 @@ class Schedulers:
                 made[name] = self._connect(spec)
         self._local = {name: scheduler for name, scheduler in local.items() if name in made}
         self._by_name = made
+
+    def forget(self) -> None:
+        """Make the local ones anew at the next `follow`: another process drove them meanwhile."""
+        self._local = {}
+
+    def local(self) -> Collection[str]:
+        """The names of those that run jobs here."""
+        return self._local.keys()
 
     def step(self, now: datetime) -> datetime | None:
         """Drive the local schedulers: start what is due, collect what ended; returns when the next is due."""

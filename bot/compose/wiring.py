@@ -1,9 +1,7 @@
 """Builds a service from its settings: storage, use cases, adapters and doors, and the threads that drive them."""
 
-import logging
 import socket
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from functools import partial
 from uuid import uuid4
@@ -12,26 +10,32 @@ from prometheus_client import CollectorRegistry
 
 from bot.adapters.off import NoChat
 from bot.adapters.slack import SlackChat
+from bot.compose.checks import Checks
+from bot.compose.ending import Senders
+from bot.compose.handing import HandingRequester
+from bot.compose.leading import Leadership
+from bot.compose.people import FollowedDirectory
+from bot.compose.roles import Role, check_database
 from bot.compose.schedulers import Connect, Schedulers, connected
-from bot.compose.service import Service, Step, utc_now
+from bot.compose.service import LEADING, Service, Step, utc_now
+from bot.compose.thread_url import ThreadUrl
 from bot.delivery import Deliverer, Pace
 from bot.delivery.messages import Messenger
-from bot.delivery.requests import Requester
 from bot.delivery.views import Views
 from bot.directory import DirectoryRefresher
 from bot.incidents.policy import Door
 from bot.intake import Inbound, Intake
 from bot.intake.worlds import Worlds
 from bot.policies import Policies, PolicyFile
-from bot.ports import Chat, Clock, SendFailed
+from bot.ports import Chat, Clock
 from bot.reads import Records
 from bot.render.modal_parts import CauseChoice
 from bot.settings import Settings
 from bot.sources import SourceEvent
-from bot.store import Committed, StorageDown
+from bot.store import Committed
 from bot.timers import Timers
 from handlers.events import events_door
-from handlers.health import OK, Health
+from handlers.health import Health
 from handlers.http import web_app
 from handlers.meters import Meters
 from handlers.slack.answers import PrivateAnswers
@@ -41,56 +45,64 @@ from handlers.tokens import SourceTokens
 from handlers.wire import Door as HttpDoor
 from storage.migrating import migrate
 from storage.opening import SqlStorage, open_storage
-
-log = logging.getLogger(__name__)
+from storage.together import open_hints, open_leader
 
 DELIVERERS = 16
 SLACKS_PACE = Pace()
 POLICIES_EVERY = timedelta(seconds=5)
+SWEEP = timedelta(seconds=30)
 
 
 def build(
     settings: Settings,
     policies: PolicyFile,
     *,
+    role: Role = Role.RUN,
     pace: Pace = SLACKS_PACE,
     threads: int = DELIVERERS,
     clock: Clock = utc_now,
     connect: Connect = connected,
 ) -> Service:
-    """Build the service of one process (`run`). Raises what opening the database raises.
+    """Build the service of one process. Only `run` migrates. Raises `NeedsPostgres` and what opening the database raises.
 
     `threads` 0: nothing is sent in a thread of its own; private answers go out before the click is answered, everything
     else when a step is called.
     """
-    migrate(settings.database_url)
-    instance = f"{socket.gethostname()}-{uuid4().hex[:8]}"
+    check_database(role, settings.database_url)
+    if role is Role.RUN:
+        migrate(settings.database_url)
+    instance = f"{role}-{socket.gethostname()}-{uuid4().hex[:8]}"
     storage = open_storage(settings.database_url, instance=instance)
-    executor = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="deliver") if threads else None
-    return _Wiring(settings, policies, storage, pace, executor, clock, connect).service()
+    executor = Senders(threads) if threads else None
+    return _Wiring(settings, policies, storage, role, pace, executor, clock, connect).service()
 
 
 class _Wiring:
-    """Knows how the parts hang together; the circle intake -> delivery -> intake is closed through its methods."""
+    """Knows how the parts hang together; circles, such as intake -> delivery -> intake, are closed through its methods."""
 
     def __init__(
         self,
         settings: Settings,
         policies: PolicyFile,
         storage: SqlStorage,
+        role: Role,
         pace: Pace,
-        executor: ThreadPoolExecutor | None,
+        executor: Senders | None,
         clock: Clock,
         connect: Connect,
     ) -> None:
         self._settings = settings
         self._policies = policies
         self._storage = storage
-        self._tickers: dict[str, Ticker] = {}
+        self._role = role
+        self._service: Service | None = None
         self._executor = executor
         self._clock = clock
         self._slack = _slack(settings, clock)
-        self._directory = DirectoryRefresher(source=self._slack, storage=storage, policies=self._current, clock=clock)
+        leader = open_leader(settings.database_url) if role.may_lead else None
+        self._leadership = Leadership(leader, gained=self._begin_to_lead, leading=self._lead)
+        refresher = DirectoryRefresher(source=self._slack, storage=storage, policies=self._current, clock=clock)
+        self._directory = FollowedDirectory(refresher=refresher, storage=storage, leads=self._leads)
         self._schedulers = Schedulers(
             state=settings.state_dir,
             base=policies.path.absolute().parent,
@@ -105,7 +117,7 @@ class _Wiring:
             schedulers=self._schedulers.all,
             doors=frozenset({Door.CHANNEL, Door.DM}),
         )
-        self._thread_url = _ThreadUrl(self._slack)
+        self._thread_url = ThreadUrl(self._slack)
         self._records = Records(
             reads=storage.reads,
             worlds=worlds,
@@ -120,46 +132,77 @@ class _Wiring:
             rules=lambda: self._current().rules,
             clock=clock,
             committed=self._committed,
-            born_leased=executor is not None,
+            born_leased=executor is not None and role.sends_at_once,
         )
         self._timers = Timers(storage=storage, take_in=self._intake.take_in)
         self._deliverer = self._delivery(pace)
 
     def service(self) -> Service:
         private = PrivateAnswers(to=self._slack, at_once=self._executor is None) if self._slack is not None else None
-        meters = Meters(CollectorRegistry())
-        health = Health(checks=self._checks(), clock=self._clock)
-        app = web_app(doors=self._doors(meters, private), health=health, meters=meters)
-        steps: dict[str, Step] = {
-            "timers": self._timers.step,
-            "delivery": self._deliverer.step,
-            "schedulers": self._schedulers.step,
-            "directory": self._look_around,
-        }
-        self._tickers |= {name: Ticker(step=step, clock=self._clock) for name, step in steps.items()}
         closing: list[Callable[[], None]] = []
         if self._executor is not None:
             closing.append(partial(self._executor.shutdown, wait=True))
         if private is not None and self._slack is not None:
             closing += [private.close, self._slack.close]
-        service = Service(
+        meters = Meters(CollectorRegistry())
+        checks = Checks(self._settings, self._policies, self._storage, self._slack, utc_now)
+        closing.append(checks.close)
+        health = Health(checks=checks.by_name(), clock=self._clock)
+        doors = self._doors(meters, private) if self._role.answers else []
+        app = web_app(doors=doors, health=health, meters=meters)
+        steps: dict[str, Step] = {
+            "timers": self._timers.step,
+            "delivery": self._deliver,
+            "schedulers": self._drive,
+            "directory": self._look_around,
+        }
+        tickers: dict[str, Ticker] = {}
+        self._service = Service(
+            role=self._role,
             settings=self._settings,
             policies=self._policies,
             storage=self._storage,
             intake=self._intake,
             schedulers=self._schedulers,
             directory=self._directory,
+            leadership=self._leadership,
             records=self._records,
             app=app,
-            tickers=self._tickers,
+            tickers=tickers,
             steps=steps,
             clock=self._clock,
+            open_hints=lambda woken: open_hints(self._settings.database_url, woken=woken),
             closing=closing,
         )
-        self._tickers["policies"] = Ticker(
-            step=service.look_at_policies, clock=self._clock, at_least_every=POLICIES_EVERY
-        )
-        return service
+        driven: dict[str, Step] = {**steps, "policies": self._service.look_at_policies}
+        every = {"policies": POLICIES_EVERY}
+        tickers |= {
+            name: Ticker(step=driven[name], clock=self._clock, at_least_every=every.get(name, SWEEP))
+            for name in self._role.threads
+        }
+        if self._role.may_lead:
+            tickers[LEADING] = Ticker(step=self._leadership.step, clock=self._clock)
+        return self._service
+
+    def _leads(self) -> bool:
+        return self._leadership.leads
+
+    def _begin_to_lead(self) -> None:
+        if self._service is not None:
+            self._service.begin_to_lead()
+
+    def _lead(self) -> None:
+        if self._service is not None:
+            self._service.lead()
+
+    def _deliver(self, now: datetime) -> datetime | None:
+        """A clock leaves sending to the workers, unless it leads and jobs run beside it: then their requests are its own."""
+        if self._role is Role.CLOCK and not (self._schedulers.local() and self._leads()):
+            return None
+        return self._deliverer.step(now)
+
+    def _drive(self, now: datetime) -> datetime | None:
+        return self._schedulers.step(now) if self._leads() else None
 
     def _look_around(self, now: datetime) -> datetime | None:
         """What is read from the workspace outside every transaction: its address and its people."""
@@ -176,10 +219,23 @@ class _Wiring:
         self._deliverer.dispatch(left)
         if left.next_timer_at is not None:
             self._poke("timers", left.next_timer_at)
+        if self._service is not None and (left.effects or left.views or left.next_timer_at is not None):
+            self._service.hint()
 
     def _poke(self, name: str, at: datetime) -> None:
-        if name in self._tickers:
-            self._tickers[name].poke(at)
+        if self._service is not None:
+            self._service.poke(name, at)
+
+    def _poke_delivery(self, at: datetime) -> None:
+        """A row was done with, or waits: what comes next is for this process, or for those that claim."""
+        if "delivery" in self._role.threads:
+            self._poke("delivery", at)
+        elif self._service is not None:
+            self._service.hint()
+
+    def _handed(self, at: datetime) -> None:
+        if self._service is not None:
+            self._service.hint()
 
     def _delivery(self, pace: Pace) -> Deliverer:
         chat: Chat = self._slack or NoChat()
@@ -191,8 +247,15 @@ class _Wiring:
             pace=pace,
             fallback=lambda: self._current().fallback.channel,
         )
-        requester = Requester(
-            storage=self._storage, schedulers=self._schedulers.all, take_in=self._intake.take_in, clock=self._clock
+        requester = HandingRequester(
+            storage=self._storage,
+            schedulers=self._schedulers.all,
+            take_in=self._intake.take_in,
+            clock=self._clock,
+            policy_of=lambda job: self._current().job(job),
+            at_leader=self._schedulers.local,
+            leads=self._leads,
+            handed=self._handed,
         )
         return Deliverer(
             storage=self._storage,
@@ -204,7 +267,7 @@ class _Wiring:
             pace=pace,
             fallback=lambda: self._current().fallback.channel,
             executor=self._executor,
-            poke=lambda at: self._poke("delivery", at),
+            poke=self._poke_delivery,
         )
 
     def _doors(self, meters: Meters, private: PrivateAnswers | None) -> list[HttpDoor]:
@@ -227,51 +290,6 @@ class _Wiring:
         rules = self._current().rules
         found = (rules.rule(name) for name in rules.ids())
         return tuple((rule.id, rule.title) for rule in found)
-
-    def _checks(self) -> dict[str, Callable[[], str]]:
-        checks: dict[str, Callable[[], str]] = {"database": self._database, "policies": self._policies_state}
-        if self._slack is not None:
-            checks["slack"] = self._slack_state
-        return checks
-
-    def _database(self) -> str:
-        try:
-            self._storage.next_timer_at()
-        except StorageDown as down:
-            return str(down)
-        return OK
-
-    def _policies_state(self) -> str:
-        problems = self._policies.problems
-        return f"the file was refused: {problems[0]}" if problems else OK
-
-    def _slack_state(self) -> str:
-        try:
-            if self._slack is not None:
-                self._slack.auth()
-        except SendFailed as failed:
-            return failed.code
-        return OK
-
-
-class _ThreadUrl:
-    """The address of a message, once the workspace's own address was read; asking for it never waits for Slack."""
-
-    def __init__(self, slack: SlackChat | None) -> None:
-        self._slack = slack
-        self._base: str | None = None
-
-    def __call__(self, channel: str, ts: str) -> str | None:
-        return f"{self._base}/archives/{channel}/p{ts.replace('.', '')}" if self._base else None
-
-    def learn(self) -> None:
-        """Read the workspace's address, until it is known."""
-        if self._base is not None or self._slack is None:
-            return
-        try:
-            self._base = self._slack.auth().url.rstrip("/")
-        except SendFailed as failed:
-            log.warning("the workspace's address is not known yet", extra={"code": failed.code})
 
 
 def _slack(settings: Settings, clock: Clock) -> SlackChat | None:

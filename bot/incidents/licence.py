@@ -3,13 +3,14 @@
 The worst error is a wrong "licensed". Each refusal comes before the licence, each with its reason; nothing here acts.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
 from bot.incidents.keys import Capability, Trigger
 from bot.incidents.model import Incident, Owed, OwedPlan, ProposalReason
-from bot.incidents.policy import Mode, SafeMark
+from bot.incidents.policy import JobPolicy, Mode, SafeMark
 from bot.incidents.situation import Situation
 
 UNKNOWN = "unknown"
@@ -55,6 +56,14 @@ def verdict(
 def live_mark(cause: str, situation: Situation) -> SafeMark | None:
     """The owning team's mark on `cause` that counts now, or None."""
     return next((mark for mark in situation.marks if mark.cause == cause and _counts(mark, situation)), None)
+
+
+def still_licensed(cause: str, policy: JobPolicy, marks: Iterable[SafeMark]) -> bool:
+    """Whether an automatic rerun that was decided earlier may still go out: the mode allows it and a mark still counts."""
+    team = policy.team
+    if policy.mode is not Mode.ACT or team is None:
+        return False
+    return any(mark.cause == cause and mark.team == team.name and mark.void is None for mark in marks)
 
 
 def markable(cause: str, *, never_safe: bool) -> str | None:

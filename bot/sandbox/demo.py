@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from queue import SimpleQueue
 
 import uvicorn
 from starlette.applications import Starlette
@@ -90,17 +91,16 @@ def run(*, port: int, directory: Path | None = None) -> int:
     """Start the demo, say where it is and what to try, and hold it until Ctrl-C. Returns the exit code."""
     set_up_logs("console", level=30)
     place = directory or Path(tempfile.mkdtemp(prefix="ontrack-demo-"))
-    asked = threading.Event()
+    asked: SimpleQueue[int] = SimpleQueue()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda _number, _frame: asked.set())
+        signal.signal(number, lambda number, _frame: asked.put(number))
     try:
         demo = start(place, port=port, dropped_now_and_then=DROPPED_NOW_AND_THEN)
     except PortTaken as taken:
         print(taken, file=sys.stderr)
         return 1
     print(WELCOME.format(address=demo.address, directory=demo.directory), flush=True)
-    while not asked.wait(timeout=1):
-        pass  # a signal that another thread was given is handled once this one comes round
+    asked.get()
     print("\nStopping.", flush=True)
     demo.stop()
     print(f"Stopped. What it did is kept in {demo.directory}", flush=True)

@@ -7,7 +7,7 @@ import pytest
 from bot.incidents.keys import Action
 from bot.incidents.model import Status
 from bot.store import EffectKind, EffectState
-from tests.world.people import LOST_COLUMN
+from tests.world.people import LOST_COLUMN, POLICIES
 from tests.world.world import World
 
 
@@ -47,6 +47,19 @@ def test_a_cancel_after_it_was_sent_does_not_and_its_end_is_booked(world: World)
     assert booking.result == "succeeded"
     assert len(requests(world, EffectState.SETTLED)) == 1
     assert world.incident("revenue").status is Status.LEFT
+
+
+def test_a_licence_that_is_withdrawn_before_the_request_is_sent_stops_it(world: World) -> None:
+    world.has_run("revenue")
+    world.fails("revenue", at="03:12")
+    with world.undelivered():
+        world.moves_to("03:17")
+        assert [row.state for row in requests(world, EffectState.WAITING)] == [EffectState.WAITING]
+        world.has_policies(POLICIES.replace("defaults:\n", "defaults:\n  mode: ask\n"))
+
+    assert world.reruns() == []
+    assert world.used("revenue") == 0
+    assert world.incident("revenue").status is Status.OPEN
 
 
 def test_a_refused_rerun_gives_its_reservation_back_and_asks_the_owner(world: World) -> None:

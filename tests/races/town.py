@@ -19,7 +19,7 @@ from bot.incidents.events import PersonEvent
 from bot.incidents.keys import JobKey
 from bot.incidents.model import Incident
 from bot.incidents.people import By, Person
-from bot.incidents.policy import Door
+from bot.incidents.policy import Door, JobPolicy
 from bot.intake import Inbound, Intake, Outcome
 from bot.intake.inbound import PolicyChanged
 from bot.intake.worlds import Worlds
@@ -108,6 +108,7 @@ class Process:
             schedulers=lambda: {SCHEDULER: self.scheduler},
             take_in=self.intake.take_in,
             clock=self.clock,
+            policy_of=self._policy_of,
         )
         self.deliverer = Deliverer(
             storage=self.storage,
@@ -127,6 +128,9 @@ class Process:
             fallback=lambda: None,
             executor=self.own if self.born_leased else None,
         )
+
+    def _policy_of(self, job: JobKey) -> JobPolicy:
+        return self.policies.job(job)
 
     def _dispatch(self, left: Committed) -> None:
         self.deliverer.dispatch(left)

@@ -1,4 +1,4 @@
-"""The workshop of the local scheduler, new for each test."""
+"""The workshop of the local scheduler, new for each test, and the world for the stories."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,6 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.schedulers.shop import Shop
+from tests.world.fixtures import build_world, database, session_stage, stage
+
+__all__ = ["build_world", "database", "session_stage", "shop", "stage"]
 
 
 @pytest.fixture

@@ -29,6 +29,7 @@ class FakeScheduler:
 
     name: str
     can: frozenset[Capability] = EVERYTHING
+    deduplicates: bool = False
     asked: list[SchedulerRequest] = field(default_factory=list)
     looked_for: list[str] = field(default_factory=list)
     taken: dict[str, SchedulerRequest] = field(default_factory=dict)

@@ -30,6 +30,7 @@ class LocalScheduler:
     a run has ended, or was started by a request.
     """
 
+    deduplicates = False
     can = frozenset(
         {
             Capability.RERUN,

@@ -1,0 +1,28 @@
+"""The web address of a Slack message, from the workspace's own address. It asks for that once, and never while it is asked."""
+
+import logging
+
+from bot.adapters.slack import SlackChat
+from bot.ports import SendFailed
+
+log = logging.getLogger(__name__)
+
+
+class ThreadUrl:
+    """The address of a message, once the workspace's own address was read; asking for it never waits for Slack."""
+
+    def __init__(self, slack: SlackChat | None) -> None:
+        self._slack = slack
+        self._base: str | None = None
+
+    def __call__(self, channel: str, ts: str) -> str | None:
+        return f"{self._base}/archives/{channel}/p{ts.replace('.', '')}" if self._base else None
+
+    def learn(self) -> None:
+        """Read the workspace's address, until it is known."""
+        if self._base is not None or self._slack is None:
+            return
+        try:
+            self._base = self._slack.auth().url.rstrip("/")
+        except SendFailed as failed:
+            log.warning("the workspace's address is not known yet", extra={"code": failed.code})

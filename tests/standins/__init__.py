@@ -1,0 +1,1 @@
+"""What stands in for the outside world in tests, each in a process of its own."""
