@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from bench.databases import HOW, POSTGRESQL, SQLITE, Databases, databases
 from bench.figures import emit, median_of, say
 from bench.samples import event, policies
 from bot.compose import Service, build
@@ -16,32 +17,25 @@ from bot.schedulers.cloudevents import decode
 from bot.settings import Settings
 from bot.sources import SourceEvent
 
-SINGLE, BATCHED, BATCH = 300, 5000, 500
+SINGLE, BATCHED, BATCH, RUNS = 300, 5000, 500, 3
 
 
 def measure() -> None:
     """Events a second through intake alone (no HTTP, no Slack), each batch its own commit."""
-    say("taking events in")
-    for kind, name in (("run.succeeded", "successes"), ("run.failed", "failures")):
-        emit(f"{name}_stored_single", median_of(partial(_rate, kind, SINGLE, 1), runs=RUNS), "1/s", **_DB)
-        emit(f"{name}_stored_batched", median_of(partial(_rate, kind, BATCHED, BATCH), runs=RUNS), "1/s", **_DB)
+    with tempfile.TemporaryDirectory() as place, databases(Path(place)) as pool:
+        for db in (SQLITE, POSTGRESQL):
+            for kind, name in (("run.succeeded", "successes"), ("run.failed", "failures")):
+                say(f"taking in {name}, {db}")
+                single = partial(_rate, pool, db, kind, SINGLE, 1)
+                batched = partial(_rate, pool, db, kind, BATCHED, BATCH)
+                how = {**HOW[db], "runs": RUNS}
+                emit(f"{name}_stored_single", median_of(single, runs=RUNS), "1/s", **how)
+                emit(f"{name}_stored_batched", median_of(batched, runs=RUNS), "1/s", batch=BATCH, **how)
 
 
-RUNS = 3
-_DB = {"db": "sqlite", "runs": RUNS}
-
-
-def service_in(folder: Path, **env: str) -> Service:
-    """A built service that was not started, with its database in `folder`."""
-    file = folder / "policies.yaml"
-    file.write_text(policies())
-    given = {"DATABASE_URL": f"sqlite:///{folder}/ontrack.db", "POLICIES": str(file), "STATE_DIR": f"{folder}/state"}
-    return build(Settings.from_env({**given, **env}), PolicyFile(file, env={}))
-
-
-def _rate(kind: str, count: int, batch: int) -> float:
+def _rate(pool: Databases, db: str, kind: str, count: int, batch: int) -> float:
     with tempfile.TemporaryDirectory() as folder:
-        service = service_in(Path(folder))
+        service = _service(Path(folder), pool.new(db, Path(folder)))
         body = msgspec.json.encode([event(number, kind=kind) for number in range(count)])
         events = [one for one in decode(body, "application/json") if isinstance(one, SourceEvent)]
         inbounds = [Inbound(key=one.key, event=one) for one in events]
@@ -51,3 +45,11 @@ def _rate(kind: str, count: int, batch: int) -> float:
         took = time.perf_counter() - began
         service.stop()
         return count / took
+
+
+def _service(folder: Path, database: str) -> Service:
+    """A built service that is not started: nothing is sent, only stored."""
+    file = folder / "policies.yaml"
+    file.write_text(policies())
+    env = {"DATABASE_URL": database, "POLICIES": str(file), "STATE_DIR": f"{folder}/state"}
+    return build(Settings.from_env(env), PolicyFile(file, env={}), threads=0)

@@ -39,6 +39,14 @@ def concerns(
     return None
 
 
+def untroubled(event: Event, *, in_force: tuple[Incident, ...]) -> bool:
+    """Whether an event that concerns no occurrence surely changes nothing: a run without trouble that nobody asked for.
+
+    Most events of most jobs are such; nothing need be worked out for them.
+    """
+    return isinstance(event, RunStarted | RunSucceeded) and event.rerun_key is None and not in_force
+
+
 def still_wanted(incident: Incident | None, key: str, action: Action, now: datetime) -> bool:
     """Whether a request to a scheduler may still be sent: asked in the transaction that commits `sending`.
 

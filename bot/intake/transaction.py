@@ -16,6 +16,7 @@ from bot.incidents import memory as past
 from bot.incidents.decide import concerns, decide
 from bot.incidents.events import Event, RunFailed, RunLate, RunStarted, ScheduleChanged, TimerDue
 from bot.incidents.keys import JobKey
+from bot.incidents.matching import untroubled
 from bot.incidents.model import Incident, Status, timers_of
 from bot.incidents.situation import Decision, Waiting
 from bot.intake.folding import remember, superseded, with_incident
@@ -92,9 +93,9 @@ class Transaction:
             self._reads[key] = read
             self._loaded[key] = replace(read)
         wanted = {(self._reads[jobs[key]].id, time) for key, time in self._times(batch, jobs)}
+        by_id = {read.id: read for read in self._reads.values()}
         for (job, time), known in self._uow.run_rows(wanted=wanted).items():
-            read = next(one for one in self._reads.values() if one.id == job)
-            read.runs[time] = known
+            by_id[job].runs[time] = known
 
     def _times(self, batch: list[Prepared], jobs: Mapping[str, JobKey]) -> set[tuple[str, datetime | None]]:
         """The nominal times whose runs matter: of the events, and what is owed."""
@@ -162,6 +163,8 @@ class Transaction:
             return DONE
         incidents = read.incidents
         target = concerns(source.event, incidents.unresolved, incidents.in_force, incidents.newest_settled)
+        if target is None and untroubled(source.event, in_force=incidents.in_force):
+            return DONE
         return self._decided(read, target, source.event, downstream=one.downstream)
 
     def _record(self, read: Read, source: ReadEvent, state: RunState) -> None:

@@ -15,6 +15,7 @@ from bot.incidents.events import (
     UndoWanted,
 )
 from bot.incidents.keys import Trigger
+from bot.incidents.matching import untroubled
 from bot.incidents.model import Outcome, OwedPlan, Status, TimerKind, timers_of
 from bot.incidents.policy import RecoversBy
 from tests.incidents.worlds import (
@@ -270,3 +271,15 @@ def test_not_needed_does_not_spare_a_fix_its_confirmation() -> None:
     play.tell(succeeded(run(TUESDAY), at=TUESDAY + HOUR))
 
     assert play.incident.outcome is Outcome.FIXED
+
+
+def test_what_is_taken_for_untroubled_would_have_changed_nothing() -> None:
+    quiet = succeeded(run(MONDAY))
+    asked_for = replace(quiet, rerun_key="somebody's key")
+    decision = Play().tell(quiet)
+
+    assert untroubled(quiet, in_force=())
+    assert (decision.incident, decision.effects) == (None, ())
+    assert not untroubled(asked_for, in_force=())
+    assert not untroubled(failed(), in_force=())
+    assert not untroubled(quiet, in_force=(opened().incident,))

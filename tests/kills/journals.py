@@ -119,6 +119,16 @@ class Seen:
             rows = list(self.scheduler.rows)
         return [row["request"] for row in rows if row["what"] == "taken" and row["request"]["action"] == action]
 
+    def repeat_the_last(self) -> None:
+        """Pretend that the last message and the last rerun came twice."""
+        post = self._rows("chat.postMessage")[-1]
+        with self._changed:
+            again = [
+                row for row in self.scheduler.rows if row["what"] == "taken" and row["request"]["action"] == "rerun"
+            ]
+            self.slack.rows.append(post)
+            self.scheduler.rows.append(again[-1])
+
     def _rows(self, method: str) -> list[Json]:
         with self._changed:
             return [row for row in self.slack.rows if row["method"] == method]

@@ -30,9 +30,9 @@ OK = 200
 
 
 class Kind(StrEnum):
-    """`safe` is rerun and recovers, `twice` is two owed times of one job, `strange` waits for its owner, `acknowledged` has
-    one, `approved` costs nobody knows what and is rerun on the owner's word, `paused` is, `mended` is run by hand,
-    `well` never fails.
+    """`safe` is rerun and recovers, `twice` owes two times (in two occurrences, if one is paid before the other fails),
+    `strange` waits for its owner, `acknowledged` has one, `approved` costs nobody knows what and is rerun on the owner's
+    word, `paused` is, `mended` is run by hand, `well` never fails.
     """
 
     SAFE = "safe"

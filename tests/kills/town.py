@@ -11,8 +11,9 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -126,7 +127,11 @@ class Town:
         new.replace(self.place / "policies.yaml")
 
     def begin(self, role: str) -> int:
-        """A new process of that role; it may not be ready yet."""
+        """A new process of that role; it may not be ready yet.
+
+        A command that the dead one was just about to start holds its sockets for a moment, until it is another program.
+        """
+        self._until_free()
         self.pids[role] = int(self._ordered(f"born {role}"))
         self.lives += 1
         return self.pids[role]
@@ -189,6 +194,14 @@ class Town:
         _end(self._nursery)
         self.scheduler.stop()
         self.slack.stop()
+
+    def _until_free(self) -> None:
+        ends = time.monotonic() + PATIENCE
+        while time.monotonic() < ends:
+            with suppress(OSError), socket.create_server((LOOPBACK, self.port)):
+                return
+            self.up.wait(0.01)
+        raise RuntimeError(f"port {self.port} does not come free")
 
     def _ordered(self, order: str) -> str:
         assert self._nursery.stdin is not None
