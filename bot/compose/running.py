@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from queue import SimpleQueue
@@ -24,6 +25,7 @@ from bot.settings import Settings
 log = logging.getLogger(__name__)
 
 END_WITHIN = timedelta(seconds=10)
+LISTEN_TRIES, LISTEN_AGAIN = 20, 0.1
 REQUESTS_END = 2
 
 
@@ -57,13 +59,20 @@ def run(settings: Settings, policies: PolicyFile, *, role: Role, pace: Pace = SL
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A listening socket; raises `PortTaken` with the fix."""
-    try:
-        return socket.create_server((host, port), backlog=512)
-    except OSError as failed:
-        if failed.errno in (errno.EADDRINUSE, errno.EACCES):
-            raise PortTaken(f"port {port} cannot be used ({failed.strerror}): set PORT to a free one") from failed
-        raise
+    """A listening socket; raises `PortTaken` with the fix.
+
+    After a kill the port may be held for a moment by a guard that had just been forked: it is tried for two seconds.
+    """
+    why: str | None = None
+    for _ in range(LISTEN_TRIES):
+        try:
+            return socket.create_server((host, port), backlog=512)
+        except OSError as failed:
+            if failed.errno not in (errno.EADDRINUSE, errno.EACCES):
+                raise
+            why = failed.strerror
+            time.sleep(LISTEN_AGAIN)
+    raise PortTaken(f"port {port} cannot be used ({why}): set PORT to a free one")
 
 
 def serve(service: Service, listening: socket.socket, told: "Told") -> None:
