@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from types import FrameType
 
 import uvicorn
@@ -30,6 +30,7 @@ LISTEN_TRIES, LISTEN_AGAIN = 20, 0.1
 SWITCH_AFTER = 0.0005
 """Seconds that a busy thread keeps the others waiting; at Python's own 5 ms one busy thread costs tens of milliseconds."""
 REQUESTS_END = 2
+LOOK_UP = 0.25
 
 
 class PortTaken(Exception):
@@ -128,7 +129,10 @@ class Told:
             act()
 
     def wait(self) -> None:
-        self._news.get()
+        """Return when told. It looks up now and then: a signal that another thread got is handled only when this one runs."""
+        while not self._asked:
+            with contextlib.suppress(Empty):
+                self._news.get(timeout=LOOK_UP)
 
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:
         if self._asked:

@@ -9,6 +9,7 @@ import socket
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -51,6 +52,8 @@ ontrack's sandbox is running:  {address}
 
   Ctrl-C ends it.
 """
+
+LOOK_UP = 0.25
 
 
 @dataclass(slots=True, kw_only=True)
@@ -100,7 +103,8 @@ def run(*, port: int, directory: Path | None = None) -> int:
         print(taken, file=sys.stderr)
         return 1
     print(WELCOME.format(address=demo.address, directory=demo.directory), flush=True)
-    asked.get()
+    while asked.empty():
+        time.sleep(LOOK_UP)  # and not `get`: a signal that another thread got is handled only when this one runs
     print("\nStopping.", flush=True)
     demo.stop()
     print(f"Stopped. What it did is kept in {demo.directory}", flush=True)
