@@ -67,7 +67,7 @@ def _start_by(
 
 def _finish_by(memory: JobMemory, policy: LatePolicy) -> Deadline | None:
     """The deadline of the oldest living run that has not been called late yet."""
-    told = memory.told_late or ()
+    told = memory.told_late
     living = [live for live in memory.live if live.run.nominal_time is not None and live.run.nominal_time not in told]
     if not living:
         return None
