@@ -2,9 +2,14 @@
 
 import sys
 
-from bench import ingest, latency, reading
+from bench import ingest, latency, memory, reading
 
-MEASUREMENTS = {"reading": reading.measure, "ingest": ingest.measure, "latency": latency.measure}
+MEASUREMENTS = {
+    "reading": reading.measure,
+    "ingest": ingest.measure,
+    "latency": latency.measure,
+    "memory": memory.measure,
+}
 
 
 def main(names: list[str]) -> int:

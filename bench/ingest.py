@@ -11,6 +11,7 @@ from bench.databases import HOW, POSTGRESQL, SQLITE, Databases, databases
 from bench.figures import emit, median_of, say
 from bench.samples import event, policies
 from bot.compose import Service, build
+from bot.compose.running import settle_heap
 from bot.intake import Inbound
 from bot.policies import PolicyFile
 from bot.schedulers.cloudevents import decode
@@ -39,6 +40,7 @@ def _rate(pool: Databases, db: str, kind: str, count: int, batch: int) -> float:
         body = msgspec.json.encode([event(number, kind=kind) for number in range(count)])
         events = [one for one in decode(body, "application/json") if isinstance(one, SourceEvent)]
         inbounds = [Inbound(key=one.key, event=one) for one in events]
+        settle_heap()
         began = time.perf_counter()
         for first in range(0, count, batch):
             service.intake.take_in(inbounds[first : first + batch])

@@ -18,7 +18,7 @@ KeyError: 'amount_{number}'
 
 def policies(channels: int = CHANNELS) -> str:
     """One team a channel, so that no channel's pace is what is measured."""
-    teams = "\n".join(f"  team{n}: {{slack: {{channel: C{n:04}}}, members: [U{n:04}]}}" for n in range(channels))
+    teams = "\n".join(f"  team{n}: {{slack: {{channel: C{n:04}}}, members: [U{n % 50:04}]}}" for n in range(channels))
     jobs = "\n".join(f"  - {{match: bench/*-{n:04}, team: team{n}}}" for n in range(channels))
     return f"version: 1\nschedulers:\n  bench: {{type: events}}\nteams:\n{teams}\njobs:\n{jobs}\n"
 

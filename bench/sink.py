@@ -23,7 +23,8 @@ async def call(request: Request) -> Response:
         SEEN.append((said["channel"], "root" if "thread_ts" not in said else "reply", at))
     ts = f"{len(SEEN)}.{int(at * 1e6) % 1_000_000:06}"
     identity = {"user_id": "UBOT", "bot_id": "BBOT", "team_id": "T1", "team": "bench", "url": "http://127.0.0.1/"}
-    return JSONResponse({"ok": True, "ts": ts, "channel": "C", **identity})
+    file = {"upload_url": str(request.url_for("call", method="upload")), "file_id": f"F{len(SEEN)}"}
+    return JSONResponse({"ok": True, "ts": ts, "channel": "C", **identity, **file, "files": [{"id": file["file_id"]}]})
 
 
 async def seen(request: Request) -> Response:

@@ -69,9 +69,17 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """One consistent picture of the committed state; raises `StorageDown`."""
+        """One consistent picture of the committed state; reads inside the block share it. Raises `StorageDown`."""
+        shared: Connection | None = getattr(self._here, "reads", None)
+        if shared is not None:
+            yield shared
+            return
         with _translated(), self._reader.connect() as connection:
-            yield connection
+            self._here.reads = connection
+            try:
+                yield connection
+            finally:
+                self._here.reads = None
 
     def close(self) -> None:
         self.writer.dispose()

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, exists, select, text, tuple_
 
 from bot.incidents.model import Incident
-from bot.store import EffectRow, EffectState, NewEffect, ViewRow
+from bot.store import EffectRow, EffectState, NewEffect, Share, ViewRow
 from storage.columns import AnyRow
 from storage.incidents import Name
 from storage.leases import LEASE
@@ -35,10 +35,11 @@ class Thread:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """The right that rows are born with."""
+    """The right that rows are born with, if they are in the share."""
 
     by: str
     until: datetime
+    share: Share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,7 +204,7 @@ def put(
     Ids must rise in this order, since a thread is sent by them: SQLite numbers the rows of one INSERT one after another,
     PostgreSQL has to be told.
     """
-    free = _free_to_go(asked, now=now, threads=threads) if lease else frozenset()
+    free = _free_to_go(asked, now=now, threads=threads, share=lease.share) if lease else frozenset()
     values = [_values(one, now=now, lease=lease if one.effect.key in free else None) for one in asked]
     numbers_in_order = connection.dialect.name == "sqlite"
     ids = {row.key: row.id for row in connection.execute(_PUT if numbers_in_order else _PUT_IN_ORDER, values)}
@@ -214,13 +215,16 @@ def put(
     )
 
 
-def _free_to_go(asked: Iterable[Asked], *, now: datetime, threads: Mapping[int, Thread]) -> frozenset[str]:
-    """The keys of what is due and waits for nothing: no thread, or first in one whose root is there."""
+def _free_to_go(
+    asked: Iterable[Asked], *, now: datetime, threads: Mapping[int, Thread], share: Share
+) -> frozenset[str]:
+    """The keys of what is due, ours, and waits for nothing: no thread, or first in one whose root is there."""
     free: list[str] = []
     busy = {thread.id for thread in threads.values() if thread.busy or thread.root_ts is None}
     for one in asked:
         waits = one.conversation_id in busy if one.conversation_id is not None else False
-        if one.effect.due_at <= now and not waits and len(free) < BORN_LEASED_MOST:
+        ours = share.holds(one.effect.kind, one.incident.job.scheduler)
+        if ours and one.effect.due_at <= now and not waits and len(free) < BORN_LEASED_MOST:
             free.append(one.effect.key)
         if one.conversation_id is not None:
             busy.add(one.conversation_id)
@@ -277,5 +281,5 @@ def settle_if_unsettled(
     return connection.execute(_SETTLE_IF_UNSETTLED, values).rowcount == 1
 
 
-def lease_of(me: str, now: datetime) -> Lease:
-    return Lease(by=me, until=now + LEASE)
+def lease_of(me: str, now: datetime, share: Share) -> Lease:
+    return Lease(by=me, until=now + LEASE, share=share)

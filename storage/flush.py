@@ -73,7 +73,8 @@ def flush(
         raise StaleIncident("another transaction took one of these events in")
     for scope, automatic in sorted(gathered.differences, key=lambda key: budgets.job_first(key[0])):
         budgets.add(connection, scope, amount=gathered.differences[scope, automatic], automatic=automatic)
-    return Committed(effects=rows, views=shown, next_timer_at=min(due, default=None))
+    more = lease is not None and (views.more or len(rows) >= BORN_LEASED_MOST)
+    return Committed(effects=rows, views=shown, next_timer_at=min(due, default=None), more=more)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -149,10 +150,14 @@ def _unresolved_last(known: Known) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Views:
-    """The views that are to be sent at once: those of new threads, and the rows of those that must show a newer version."""
+    """The views that are to be sent at once: those of new threads, and the rows of those that must show a newer version.
+
+    `more`: some were left for a claim.
+    """
 
     new: tuple[ViewRow, ...]
     raised: tuple[AnyRow, ...]
+    more: bool
 
 
 def _write_views(connection: Connection, gathered: Gathered, placed: _Placed) -> _Views:
@@ -169,9 +174,10 @@ def _write_views(connection: Connection, gathered: Gathered, placed: _Placed) ->
             incident = placed.known[name].incident
             effects.repoint_view(connection, conversation=thread_id, incident=incident, now=placed.now)
     if not raised:
-        return _Views(new=tuple(views), raised=())
+        return _Views(new=tuple(views), raised=(), more=len(placed.opened) > len(views))
     lease = placed.lease if len(raised) + len(views) <= BORN_LEASED_MOST else None
-    return _Views(new=tuple(views), raised=effects.raise_views(connection, raised, now=placed.now, lease=lease))
+    shown = effects.raise_views(connection, raised, now=placed.now, lease=lease)
+    return _Views(new=tuple(views), raised=shown, more=lease is None or len(placed.opened) > len(views))
 
 
 def _write_timers(connection: Connection, gathered: Gathered, placed: _Placed) -> list[datetime]:

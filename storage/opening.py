@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 
-from bot.store import TimerRow
+from bot.store import EVERYTHING, Share, TimerRow
 from storage import timers
 from storage.database import Database
 from storage.directory import Directory
@@ -27,12 +27,13 @@ class SqlStorage(EffectQueue, ViewQueue, Rescue, Pace, Directory):
         self.reads = SqlReads(database)
 
     @contextmanager
-    def begin_write(self, *, born_leased: bool, now: datetime) -> Iterator[SqlUnitOfWork]:
+    def begin_write(self, *, born_leased: bool, now: datetime, share: Share = EVERYTHING) -> Iterator[SqlUnitOfWork]:
         with self._database.write() as connection:
-            yield SqlUnitOfWork(connection, holders=self._holders, born_leased=born_leased, now=now)
+            yield SqlUnitOfWork(connection, holders=self._holders, born_leased=share if born_leased else None, now=now)
 
-    def next_effect_at(self, *, now: datetime) -> datetime | None:
-        due = [at for at in (self._next_effect_at(), self._next_view_at()) if at is not None]
+    def next_effect_at(self, *, now: datetime, share: Share = EVERYTHING) -> datetime | None:
+        view_at = self._next_view_at() if share.only is None else None
+        due = [at for at in (self._next_effect_at(share), view_at) if at is not None]
         return max(now, min(due)) if due else None
 
     def due_timers(self, *, now: datetime, limit: int) -> tuple[TimerRow, ...]:

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import BigInteger, ColumnElement, Connection, and_, bindparam, case, func, or_, select, type_coerce
 from sqlalchemy.dialects.postgresql import insert
 
-from bot.store import EffectKind, EffectState
+from bot.store import EffectKind, EffectState, Lane
 from storage.columns import Instant
 from storage.effects import PACE
 from storage.part import Part
@@ -14,25 +14,23 @@ from storage.queue_tables import conversations, outbox, pace, views
 
 POST, DIRECT = "chat.postMessage", "direct"
 
+MICROSECOND = timedelta(microseconds=1)
+
+
+def _later(column: ColumnElement[datetime]) -> Any:
+    return type_coerce(type_coerce(column, BigInteger) + bindparam("wait", type_=BigInteger), Instant)
+
+
 _PACE = insert(pace)
+_NOW = bindparam("now", type_=Instant)
 _TAKE = _PACE.on_conflict_do_update(
     index_elements=["method", "scope"],
-    set_={
-        "free_at": case(
-            (pace.c.free_at > bindparam("now", type_=pace.c.free_at.type), pace.c.free_at),
-            else_=bindparam("now", type_=pace.c.free_at.type),
-        )
-    },
+    set_={"free_at": _later(case((pace.c.free_at > _NOW, pace.c.free_at), else_=_NOW))},
 ).returning(pace.c.free_at)
 _HOLD = _PACE.on_conflict_do_update(
     index_elements=["method", "scope"],
     set_={"free_at": _PACE.excluded.free_at},
     where=pace.c.free_at < _PACE.excluded.free_at,
-)
-_MOVE_ON = (
-    pace.update()
-    .where(pace.c.method == bindparam("of_method"), pace.c.scope == bindparam("of_scope"))
-    .values(free_at=bindparam("to"))
 )
 _IN_CHANNEL = select(conversations.c.id).where(conversations.c.channel == bindparam("of_scope"))
 _UNPOSTED = select(conversations.c.id).where(conversations.c.root_ts.is_(None))
@@ -47,21 +45,17 @@ _NEW_ROOTS = and_(
 _UPDATES = and_(views.c.code == PACE, views.c.conversation_id.not_in(_UNPOSTED))
 
 
-def _later(column: ColumnElement[datetime]) -> Any:
-    return type_coerce(type_coerce(column, BigInteger) + bindparam("wait", type_=BigInteger), Instant)
+def take(connection: Connection, lane: Lane | None, now: datetime) -> datetime:
+    """The next free instant of that lane at or after now, reserved by moving the lane on by its gap; no lane: now."""
+    if lane is None:
+        return now
+    values = {"method": lane.method, "scope": lane.scope, "free_at": now + lane.gap}
+    after: datetime = connection.execute(_TAKE, {**values, "now": now, "wait": lane.gap // MICROSECOND}).scalar_one()
+    return after - lane.gap
 
 
 class Pace(Part):
     """The part of `bot.store.Storage` that spaces sends."""
-
-    def take_pace(self, *, method: str, scope: str, now: datetime, gap_us: int) -> datetime:
-        with self._database.transaction() as connection:
-            taken: datetime = connection.execute(
-                _TAKE, {"method": method, "scope": scope, "free_at": now, "now": now}
-            ).scalar_one()
-            after = taken + timedelta(microseconds=gap_us)
-            connection.execute(_MOVE_ON, {"of_method": method, "of_scope": scope, "to": after})
-        return taken
 
     def hold_pace(self, *, method: str, scope: str, until: datetime) -> None:
         lane = ((outbox, _WAITING_REPLIES), (views, _NEW_ROOTS)) if method == POST else ((views, _UPDATES),)
@@ -89,4 +83,4 @@ def _wait(connection: Connection, lane: Any, values: dict[str, str], until: date
         connection.execute(select(func.min(table.c.due_at)).where(waits), values).scalar() for table, waits in lane
     ]
     first = min((at for at in firsts if at is not None), default=until)
-    return max(0, (until - first) // timedelta(microseconds=1))
+    return max(0, (until - first) // MICROSECOND)

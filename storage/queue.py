@@ -5,18 +5,20 @@ known to be uncertain. Whoever brings the true end of a row may settle it, lease
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, exists, func, not_, or_, select, text
+from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, exists, func, not_, or_, select, text
 
-from bot.incidents.keys import JobKey
-from bot.store import EffectKind, EffectRow, EffectState
-from storage.columns import AnyRow
+from bot.store import EVERYTHING, Committed, EffectRow, EffectState, Lane, Share
+from bot.store.share import REQUESTS
+from storage import following, pace
 from storage.effects import PACE, settle_if_unsettled
 from storage.leases import LEASE
 from storage.part import Part
 from storage.queue_tables import IS_UNSETTLED, conversations, outbox
+from storage.rows import effect_row
 from storage.tables import jobs
 
 _EARLIER = outbox.alias("earlier")
@@ -46,6 +48,10 @@ _NEXT = (
     select(func.min(outbox.c.due_at))
     .select_from(outbox.outerjoin(conversations, conversations.c.id == outbox.c.conversation_id))
     .where(_IS_CLAIMABLE)
+)
+_THEIR_REQUESTS = and_(
+    outbox.c.kind.in_(sorted(REQUESTS)),
+    outbox.c.job_id.in_(select(jobs.c.id).where(jobs.c.scheduler.in_(bindparam("schedulers", expanding=True)))),
 )
 _LEASE = (
     outbox.update()
@@ -89,6 +95,31 @@ _RETURN_CERTAIN = _RETURN_IF_OURS.values(uncertain_at=None)
 _RETURN_UNCERTAIN = _RETURN_IF_OURS.values(uncertain_at=func.coalesce(outbox.c.uncertain_at, outbox.c.begun_at))
 
 
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """A statement about all rows of the outbox, prebuilt for each kind of share."""
+
+    everything: "Select[Any]"
+    without: "Select[Any]"
+    only: "Select[Any]"
+
+    @classmethod
+    def by(cls, everything: "Select[Any]") -> "_Shared":
+        return cls(everything, everything.where(not_(_THEIR_REQUESTS)), everything.where(_THEIR_REQUESTS))
+
+    def of(self, share: Share) -> "tuple[Select[Any], dict[str, Any]]":
+        """The statement of this share, and the values that it needs for it."""
+        if share.only is not None:
+            return self.only, {"schedulers": sorted(share.only)}
+        if share.without:
+            return self.without, {"schedulers": sorted(share.without)}
+        return self.everything, {}
+
+
+_CLAIM = _Shared.by(_CLAIMABLE)
+_NEXT_OF = _Shared.by(_NEXT)
+
+
 def begin_if_ours(connection: Connection, *, id: int, me: str | None, now: datetime) -> bool:
     """Write `sending` over a leased row; also inside a unit of work that first checks that the effect is still wanted."""
     values = {"of_id": id, "me": me, "now": now, "until": now + LEASE}
@@ -98,24 +129,35 @@ def begin_if_ours(connection: Connection, *, id: int, me: str | None, now: datet
 class EffectQueue(Part):
     """The part of `bot.store.Storage` about the outbox."""
 
-    def claim_effects(self, *, now: datetime, limit: int) -> tuple[EffectRow, ...]:
+    def claim_effects(self, *, now: datetime, limit: int, share: Share = EVERYTHING) -> tuple[EffectRow, ...]:
         me = self._me
         if me is None:
             return ()
         with self._database.transaction() as connection:
-            rows = connection.execute(_CLAIMABLE, {"now": now, "most": limit}).all()
+            statement, values = _CLAIM.of(share)
+            rows = connection.execute(statement, {"now": now, "most": limit, **values}).all()
             if rows:
                 ids = [row.id for row in rows]
                 connection.execute(_LEASE, {"ids": ids, "by": me, "until": now + LEASE})
         return tuple(effect_row(row) for row in rows)
 
-    def begin_sending(self, *, id: int, now: datetime) -> bool:
+    def begin_sending(self, *, id: int, now: datetime, lane: Lane | None = None) -> datetime | None:
         with self._database.transaction() as connection:
-            return begin_if_ours(connection, id=id, me=self._me, now=now)
+            free_at = pace.take(connection, lane, now)
+            if free_at <= now:
+                return free_at if begin_if_ours(connection, id=id, me=self._me, now=now) else None
+            values = {"of_id": id, "me": self._me, "at": free_at, "to_code": PACE}
+            return free_at if connection.execute(_RETURN_CERTAIN, values).rowcount == 1 else None
 
-    def settle(self, *, id: int, result: Mapping[str, Any], now: datetime) -> bool:
+    def settle(self, *, row: EffectRow, result: Mapping[str, Any], now: datetime) -> Committed | None:
         with self._database.transaction() as connection:
-            return settle_if_unsettled(connection, id=id, state=EffectState.SETTLED, result=result, at=now)
+            if row.conversation is not None:
+                following.hold(connection, row.conversation)
+            if not settle_if_unsettled(connection, id=row.id, state=EffectState.SETTLED, result=result, at=now):
+                return None
+            if row.conversation is None:
+                return Committed()
+            return following.lease_next(connection, row.conversation, me=self._me, now=now)
 
     def retry(self, *, id: int, at: datetime, uncertain: bool, code: str) -> bool:
         statement = _RETURN_UNCERTAIN if uncertain else _RETURN_CERTAIN
@@ -124,33 +166,12 @@ class EffectQueue(Part):
     def bury(self, *, id: int, code: str, now: datetime) -> bool:
         return self._change(_BURY_IF_OURS, {"of_id": id, "me": self._me, "now": now, "to_code": code})
 
-    def _next_effect_at(self) -> datetime | None:
+    def _next_effect_at(self, share: Share) -> datetime | None:
+        statement, values = _NEXT_OF.of(share)
         with self._database.read() as connection:
-            found: datetime | None = connection.execute(_NEXT).scalar_one()
+            found: datetime | None = connection.execute(statement, values).scalar_one()
         return found
 
     def _change(self, statement: Any, values: dict[str, Any]) -> bool:
         with self._database.transaction() as connection:
             return bool(connection.execute(statement, values).rowcount == 1)
-
-
-def effect_row(row: AnyRow) -> EffectRow:
-    """A row of `EFFECTS` in the words of the port."""
-    return EffectRow(
-        id=row.id,
-        key=row.key,
-        kind=EffectKind(row.kind),
-        record=row.record,
-        number=row.number,
-        job=JobKey(scheduler=row.scheduler, name=row.name),
-        content=row.content,
-        due_at=row.due_at,
-        state=EffectState(row.state),
-        conversation=row.conversation_id,
-        channel=row.channel,
-        root_ts=row.root_ts,
-        attempt=row.attempt,
-        created_at=row.created_at,
-        uncertain_at=row.uncertain_at,
-        paced=row.code == PACE,
-    )

@@ -25,6 +25,7 @@ from bot.store import (
     NewEffect,
     RunRow,
     Scope,
+    Share,
     StaleIncident,
 )
 from storage import budgets, effects, incidents, jobs, ledger, queue, timers
@@ -38,12 +39,12 @@ from storage.tables import BookingState
 class SqlUnitOfWork:
     """Implements `bot.store.UnitOfWork` on one connection."""
 
-    def __init__(self, connection: Connection, *, holders: Holders, born_leased: bool, now: datetime) -> None:
+    def __init__(self, connection: Connection, *, holders: Holders, born_leased: Share | None, now: datetime) -> None:
         self._connection = connection
         self._holders = holders
         self._me = holders.me
         self._now = now
-        self._lease = effects.lease_of(self._me, now) if born_leased and self._me else None
+        self._lease = effects.lease_of(self._me, now, born_leased) if born_leased and self._me else None
         self._ids: dict[JobKey, int] = {}
         self._untroubled: set[int] = set()
         self._known: dict[Name, Known] = {}

@@ -4,12 +4,14 @@ Updates collapse: a view that changed while it was being sent is claimed once mo
 uncertain once its lease lapsed; an update may simply be sent again.
 """
 
+from dataclasses import replace
 from datetime import datetime
 
-from sqlalchemy import and_, bindparam, case, func, not_, select, text
+from sqlalchemy import Connection, and_, bindparam, case, func, not_, select, text
 
-from bot.store import ViewRow
-from storage.effects import view_row
+from bot.store import Committed, Lane, ViewRow
+from storage import following, pace
+from storage.effects import PACE, view_row
 from storage.leases import LEASE
 from storage.part import Part
 from storage.queue_tables import conversations, views
@@ -51,7 +53,18 @@ _SHOW_IF_OURS = (
         uncertain_at=None,
         code=None,
     )
-    .returning(views.c.conversation_id)
+    .returning(views.c.wanted_version, views.c.shown_version)
+)
+_THREAD = select(conversations).where(conversations.c.id == views.c.conversation_id)
+_AGAIN = (
+    views.update()
+    .where(views.c.id == bindparam("of_id"), views.c.leased_by.is_(None))
+    .values(leased_by=bindparam("by"), leased_until=bindparam("until"))
+    .returning(
+        *views.c,
+        _THREAD.with_only_columns(conversations.c.channel).scalar_subquery().label("channel"),
+        _THREAD.with_only_columns(conversations.c.root_ts).scalar_subquery().label("root_ts"),
+    )
 )
 _ROOT_IF_UNKNOWN = (
     conversations.update()
@@ -104,17 +117,34 @@ class ViewQueue(Part):
                 connection.execute(_LEASE, {"ids": ids, "by": me, "until": now + LEASE})
         return tuple(view_row(row, channel=row.channel, root_ts=row.root_ts) for row in rows)
 
-    def begin_view(self, *, id: int, now: datetime) -> bool:
-        values = {"of_id": id, "me": self._me, "now": now, "until": now + LEASE}
+    def begin_view(self, *, id: int, now: datetime, lane: Lane | None = None) -> datetime | None:
+        ours = {"of_id": id, "me": self._me}
         with self._database.transaction() as connection:
-            return connection.execute(_BEGIN_IF_OURS, values).rowcount == 1
+            free_at = pace.take(connection, lane, now)
+            if free_at <= now:
+                begun = connection.execute(_BEGIN_IF_OURS, {**ours, "now": now, "until": now + LEASE})
+            else:
+                begun = connection.execute(_RETURN_IF_OURS, {**ours, "at": free_at, "to_code": PACE})
+            return free_at if begun.rowcount == 1 else None
 
-    def settle_view(self, *, id: int, version: int, root_ts: str, now: datetime) -> None:
+    def settle_view(self, *, row: ViewRow, root_ts: str, now: datetime) -> Committed:
+        values = {"of_id": row.id, "me": self._me, "version": row.wanted_version, "now": now}
         with self._database.transaction() as connection:
-            values = {"of_id": id, "me": self._me, "version": version, "now": now}
-            conversation = connection.execute(_SHOW_IF_OURS, values).scalar_one_or_none()
-            if conversation is not None:
-                connection.execute(_ROOT_IF_UNKNOWN, {"of_id": conversation, "ts": root_ts})
+            shown = connection.execute(_SHOW_IF_OURS, values).one_or_none()
+            if shown is None:
+                return Committed()
+            if row.root_ts is None:
+                connection.execute(_ROOT_IF_UNKNOWN, {"of_id": row.conversation, "ts": root_ts})
+            return self._next(connection, row, behind=shown.wanted_version > shown.shown_version, now=now)
+
+    def _next(self, connection: Connection, row: ViewRow, *, behind: bool, now: datetime) -> Committed:
+        """What follows in the thread: its next note, and the root once more when it changed meanwhile."""
+        notes = following.lease_next(connection, row.conversation, me=self._me, now=now)
+        if not behind or self._me is None:
+            return notes
+        again = connection.execute(_AGAIN, {"of_id": row.id, "by": self._me, "until": now + LEASE}).one_or_none()
+        views = (view_row(again, channel=again.channel, root_ts=again.root_ts),) if again is not None else ()
+        return replace(notes, views=views)
 
     def retry_view(self, *, id: int, at: datetime, uncertain: bool, code: str) -> None:
         statement = _RETURN_UNCERTAIN if uncertain else _RETURN_CERTAIN

@@ -8,11 +8,26 @@ from datetime import timedelta
 from typing import Any
 
 
-class Senders(Executor):
-    """Threads for sending. Once closed they take nothing more: a row that comes then keeps its lease, to be handed back."""
+class Senders:
+    """Threads for sending: so many for whatever there is, and half as many for the first messages of threads."""
 
     def __init__(self, threads: int) -> None:
-        self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="deliver")
+        self.notes = Sending(threads, "deliver")
+        self.roots = Sending(max(1, threads // 2), "roots")
+
+    def end(self) -> None:
+        """Return when what was begun has ended; what was not begun is left."""
+        for pool in (self.notes, self.roots):
+            pool.shutdown(wait=False)
+        for pool in (self.notes, self.roots):
+            pool.shutdown(wait=True)
+
+
+class Sending(Executor):
+    """Once closed it takes nothing more: a row that comes then keeps its lease, to be handed back."""
+
+    def __init__(self, threads: int, name: str) -> None:
+        self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix=name)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
         try:

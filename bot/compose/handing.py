@@ -1,6 +1,7 @@
-"""Requests to jobs that run beside the leader are performed by it alone; every other process hands them over.
+"""Requests to jobs that run beside the leader are performed by it alone: whoever leads no more hands over what it had claimed.
 
-A request that is handed over was not begun: its licence is checked again by whoever performs it.
+Claims leave them out of every other process's share. A request that is handed over was not begun: its licence is checked
+again by whoever performs it.
 """
 
 from collections.abc import Callable, Collection, Mapping

@@ -20,6 +20,7 @@ from bot.intake.inbound import PolicyChanged
 from bot.policies import PolicyFile
 from bot.ports import Clock
 from bot.reads import Records
+from bot.render.templates import compile_all
 from bot.settings import Settings
 from bot.store import StorageDown
 from bot.store.together import Hints
@@ -70,10 +71,11 @@ class Service:
         threading.Thread(target=self._warm_up, name="warm-up", daemon=True).start()
 
     def _warm_up(self) -> None:
-        """Read one failure, so that the first real one is read as fast as the next."""
+        """Read one failure and compile what messages are made from, so that the first is as fast as the next."""
         read_failure(
             error=ErrorReport(log="KeyError: 'amount'"), facts={}, last_good=None, rules=self.policies.current.rules
         )
+        compile_all()
 
     def stop(self) -> bool:
         """Stop taking up work, let what is under way end, but not for long, and hand the leases and the lead back.

@@ -32,7 +32,7 @@ from bot.reads import Records
 from bot.render.modal_parts import CauseChoice
 from bot.settings import Settings
 from bot.sources import SourceEvent
-from bot.store import Committed
+from bot.store import EVERYTHING, Committed, Share
 from bot.timers import Timers
 from handlers.events import events_door
 from handlers.health import Health
@@ -73,8 +73,8 @@ def build(
         migrate(settings.database_url)
     instance = f"{role}-{socket.gethostname()}-{uuid4().hex[:8]}"
     storage = open_storage(settings.database_url, instance=instance)
-    executor = Senders(threads) if threads else None
-    return _Wiring(settings, policies, storage, role, pace, executor, clock, connect).service()
+    senders = Senders(threads) if threads else None
+    return _Wiring(settings, policies, storage, role, pace, senders, clock, connect).service()
 
 
 class _Wiring:
@@ -87,7 +87,7 @@ class _Wiring:
         storage: SqlStorage,
         role: Role,
         pace: Pace,
-        executor: Senders | None,
+        senders: Senders | None,
         clock: Clock,
         connect: Connect,
     ) -> None:
@@ -96,7 +96,7 @@ class _Wiring:
         self._storage = storage
         self._role = role
         self._service: Service | None = None
-        self._executor = executor
+        self._senders = senders
         self._clock = clock
         self._slack = _slack(settings, clock)
         leader = open_leader(settings.database_url) if role.may_lead else None
@@ -129,19 +129,19 @@ class _Wiring:
             storage=storage,
             reads=storage.reads,
             worlds=worlds,
-            rules=lambda: self._current().rules,
             clock=clock,
             committed=self._committed,
-            born_leased=executor is not None and role.sends_at_once,
+            born_leased=senders is not None and role.sends_at_once,
+            share=self._share,
         )
         self._timers = Timers(storage=storage, take_in=self._intake.take_in)
         self._deliverer = self._delivery(pace)
 
     def service(self) -> Service:
-        private = PrivateAnswers(to=self._slack, at_once=self._executor is None) if self._slack is not None else None
+        private = PrivateAnswers(to=self._slack, at_once=self._senders is None) if self._slack is not None else None
         closing: list[Callable[[], None]] = []
-        if self._executor is not None:
-            closing.append(partial(self._executor.shutdown, wait=True))
+        if self._senders is not None:
+            closing.append(self._senders.end)
         if private is not None and self._slack is not None:
             closing += [private.close, self._slack.close]
         meters = Meters(CollectorRegistry())
@@ -201,6 +201,13 @@ class _Wiring:
             return None
         return self._deliverer.step(now)
 
+    def _share(self) -> Share:
+        """Requests to jobs that run beside the leader are the leader's own; a clock that leads performs nothing else."""
+        local = frozenset(self._schedulers.local())
+        if not self._leads():
+            return Share(without=local)
+        return Share(only=local) if self._role is Role.CLOCK else EVERYTHING
+
     def _drive(self, now: datetime) -> datetime | None:
         return self._schedulers.step(now) if self._leads() else None
 
@@ -219,7 +226,10 @@ class _Wiring:
         self._deliverer.dispatch(left)
         if left.next_timer_at is not None:
             self._poke("timers", left.next_timer_at)
-        if self._service is not None and (left.effects or left.views or left.next_timer_at is not None):
+        leaves_all = not self._role.sends_at_once
+        if leaves_all:
+            self._poke("delivery", self._clock())
+        if self._service is not None and (leaves_all or left.effects or left.views or left.next_timer_at is not None):
             self._service.hint()
 
     def _poke(self, name: str, at: datetime) -> None:
@@ -266,16 +276,18 @@ class _Wiring:
             clock=self._clock,
             pace=pace,
             fallback=lambda: self._current().fallback.channel,
-            executor=self._executor,
+            executor=self._senders.notes if self._senders is not None else None,
+            roots=self._senders.roots if self._senders is not None else None,
             poke=self._poke_delivery,
+            share=self._share,
         )
 
     def _doors(self, meters: Meters, private: PrivateAnswers | None) -> list[HttpDoor]:
         settings = self._settings
         doors = [events_door(tokens=SourceTokens(settings.source_tokens), take_in=self._intake.take_in, meters=meters)]
-        if private is not None and settings.slack_signing_secret is not None:
+        if private is not None and settings.slack_signing_secrets:
             slack = slack_door(
-                signing_secrets=(settings.slack_signing_secret,),
+                signing_secrets=settings.slack_signing_secrets,
                 take_in=self._intake.take_in,
                 reads=self._records,
                 answers=private,
@@ -287,9 +299,7 @@ class _Wiring:
         return doors
 
     def _causes(self) -> tuple[CauseChoice, ...]:
-        rules = self._current().rules
-        found = (rules.rule(name) for name in rules.ids())
-        return tuple((rule.id, rule.title) for rule in found)
+        return tuple((rule.id, rule.title) for rule in self._current().every_rule())
 
 
 def _slack(settings: Settings, clock: Clock) -> SlackChat | None:

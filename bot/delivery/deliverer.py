@@ -1,32 +1,35 @@
 """Takes leased rows and gets them done, in threads or step by step; everything uncertain is looked up before it is sent again."""
 
 import logging
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Executor
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from bot.delivery import backoff
 from bot.delivery.messages import Messenger, NothingToSend
 from bot.delivery.pace import LIMITED, PACED, Pace
 from bot.delivery.requests import Requester
-from bot.delivery.views import Views, lane_of
+from bot.delivery.views import Views
 from bot.incidents.events import DeliveryBuried
 from bot.intake import Inbound, Outcome
 from bot.ports import SendFailed
-from bot.store import Committed, EffectKind, EffectRow, Storage, StorageDown, ViewRow
+from bot.store import EVERYTHING, Committed, EffectKind, EffectRow, Lane, Share, Storage, StorageDown, ViewRow
+from bot.store.share import REQUESTS
 
 log = logging.getLogger(__name__)
 
 BATCH = 16
-REQUESTS = frozenset({EffectKind.REQUEST, EffectKind.LOOK})
+NOTHING = Committed()
 ELSEWHERE_CODES = frozenset({"channel_not_found", "is_archived", "not_in_channel"})
 
 
 class Deliverer:
     """The use case of the outbox. `executor` None: everything is done in the caller's thread (tests, simulation).
 
-    `fallback` is the channel to go on in when a team's own is gone.
+    `roots` sends the first message of each thread, so that it waits behind no other; without it the executor does. `fallback`
+    is the channel to go on in when a team's own is gone; `share` is this process's part of the outbox just now.
     """
 
     def __init__(
@@ -41,7 +44,9 @@ class Deliverer:
         pace: Pace,
         fallback: Callable[[], str | None],
         executor: Executor | None = None,
+        roots: Executor | None = None,
         poke: Callable[[datetime], None] = lambda at: None,
+        share: Callable[[], Share] = lambda: EVERYTHING,
     ) -> None:
         self._storage = storage
         self._messenger = messenger
@@ -52,95 +57,122 @@ class Deliverer:
         self._pace = pace
         self._fallback = fallback
         self._executor = executor
+        self._roots = roots or executor
         self._poke = poke
+        self._share = share
+        self._begun: deque[tuple[Callable[[Any], Committed | None], Any]] = deque()
 
     def dispatch(self, committed: Committed) -> None:
-        """Begin what a commit left to this process at once; without an executor it waits for `step`."""
-        if self._executor is not None:
-            for view in committed.views:
-                self._executor.submit(self._guarded, self._view, view)
-            for row in committed.effects:
-                self._executor.submit(self._guarded, self._effect, row)
-        if committed.next_timer_at is not None:
-            self._poke(committed.next_timer_at)
+        """Begin what a commit leased to this process at once; without an executor it is done by the next `step`."""
+        for view in committed.views:
+            self._begin_view(view)
+        for row in committed.effects:
+            self._begin(self._effect, row, self._executor)
+        if committed.more:
+            self._poke(self._clock())
 
     def step(self, now: datetime) -> datetime | None:
         """Claim what is due and get it done (or hand it to the executor); returns when the next row is due."""
         self._storage.void_leases(now=now)
-        while self._pump():
+        share = self._share()
+        while self._pump(share):
             pass
-        return self._storage.next_effect_at(now=self._clock())
+        return self._storage.next_effect_at(now=self._clock(), share=share)
 
-    def _pump(self) -> bool:
+    def _pump(self, share: Share) -> bool:
         """Claim one batch, roots first, since a root that is gone is noticed by its update; True while there may be more."""
         now = self._clock()
-        views = self._storage.claim_views(now=now, limit=BATCH)
+        views = self._storage.claim_views(now=now, limit=BATCH) if share.only is None else ()
         for view in views:
-            self._begin(self._view, view)
-        rows = self._storage.claim_effects(now=now, limit=BATCH)
+            self._begin_view(view)
+        self._do_here()
+        rows = self._storage.claim_effects(now=now, limit=BATCH, share=share)
         for row in rows:
-            self._begin(self._effect, row)
+            self._begin(self._effect, row, self._executor)
+        self._do_here()
         return bool(views or rows)
 
-    def _begin(self, perform: Callable[[Any], None], row: Any) -> None:
-        if self._executor is None:
-            self._guarded(perform, row)
-        else:
-            self._executor.submit(self._guarded, perform, row)
+    def _do_here(self) -> None:
+        """Without an executor: do what was begun, and what follows it."""
+        while self._begun:
+            self._guarded(*self._begun.popleft())
 
-    def _guarded(self, perform: Callable[[Any], None], row: Any) -> None:
+    def _begin_view(self, view: ViewRow) -> None:
+        self._begin(self._view, view, self._executor if view.root_ts else self._roots)
+
+    def _begin(self, perform: Callable[[Any], Committed | None], row: Any, executor: Executor | None) -> None:
+        if executor is None:
+            self._begun.append((perform, row))
+        else:
+            executor.submit(self._guarded, perform, row)
+
+    def _guarded(self, perform: Callable[[Any], Committed | None], row: Any) -> None:
         """One row's failure is its own: it is logged, and its lease lapses so that the sweep finds it."""
         try:
-            perform(row)
+            left = perform(row)
         except StorageDown as down:
             log.warning("database is down; the sweep will find the row", extra={"row": row.id, "error": str(down)})
+            left = None
         except Exception:
             log.exception("delivery failed", extra={"row": row.id})
             return
-        if self._executor is not None:
+        if left is not None:
+            self.dispatch(left)
+        elif self._executor is not None:
             self._poke(self._clock())
 
-    def _effect(self, row: EffectRow) -> None:
+    def _effect(self, row: EffectRow) -> Committed | None:
+        """What follows in the row's thread; None: the next claim must see what is left."""
         if row.kind in REQUESTS:
             if not self._requester.perform(row):
                 now = self._clock()
                 self._storage.retry(id=row.id, at=now + backoff.LOOK_AFTER, uncertain=True, code="uncertain")
-            return
+            return None
         if row.kind is EffectKind.EMAIL:
             self._bury(row, "mail_is_off")
-            return
-        if row.uncertain_at is not None and self._found(row):
-            return
-        if not self._free("chat.postMessage", row.channel or "direct", self._pace.post, row):
-            return
-        if not self._storage.begin_sending(id=row.id, now=self._clock()):
-            return
+            return None
+        if row.uncertain_at is not None:
+            known, left = self._looked(row)
+            if known:
+                return left
+        now = self._clock()
+        begun_at = self._storage.begin_sending(id=row.id, now=now, lane=self._lane(row))
+        if begun_at is None:
+            return NOTHING
+        if begun_at > now:
+            self._poke(begun_at)
+            return NOTHING
         try:
             result = self._messenger.send(row)
         except NothingToSend:
             result = {"sent": False}
         except SendFailed as failed:
             self._failed(row, failed)
-            return
-        self._storage.settle(id=row.id, result=result, now=self._clock())
+            return None
+        return self._storage.settle(row=row, result=result, now=self._clock())
 
-    def _found(self, row: EffectRow) -> bool:
-        """Look for a message that may have been sent; True when the row is done with for now."""
+    def _lane(self, row: EffectRow) -> Lane | None:
+        """The lane in which the row must find a slot; None where it has one, or none is needed."""
+        if row.paced or not self._pace.post:
+            return None
+        return Lane(method="chat.postMessage", scope=row.channel or "direct", gap=self._pace.post)
+
+    def _looked(self, row: EffectRow) -> tuple[bool, Committed | None]:
+        """Look for a message that may have been sent; False when it was not, so that it is to be sent now."""
         now = self._clock()
         since = row.uncertain_at or now
         if now < since + backoff.LOOK_AFTER:
             self._storage.retry(id=row.id, at=since + backoff.LOOK_AFTER, uncertain=True, code="look_later")
-            return True
+            return True, None
         try:
             found = self._messenger.look(row, row.created_at or since)
         except SendFailed as failed:
             wait = backoff.wait(row.attempt, failed.retry_after)
             self._storage.retry(id=row.id, at=now + wait, uncertain=True, code=failed.code)
-            return True
+            return True, None
         if found is None:
-            return False
-        self._storage.settle(id=row.id, result={"ts": found, "found": True}, now=now)
-        return True
+            return False, None
+        return True, self._storage.settle(row=row, result={"ts": found, "found": True}, now=now)
 
     def _failed(self, row: EffectRow, failed: SendFailed) -> None:
         now = self._clock()
@@ -173,27 +205,9 @@ class Deliverer:
         occurrence = (row.record, row.number)
         self._take_in([Inbound(key=f"buried:{row.key}", event=event, occurrence=occurrence)])
 
-    def _view(self, row: ViewRow) -> None:
-        method, scope = lane_of(row)
-        gap = self._pace.update if row.root_ts else self._pace.post
-        now = self._clock()
-        free_at = now if row.paced else self._slot(method, scope, gap, now)
-        if free_at > now:
-            self._storage.retry_view(id=row.id, at=free_at, uncertain=row.uncertain_at is not None, code=PACED)
-            return
-        self._views.show(row)
-
-    def _free(self, method: str, scope: str, gap: timedelta, row: EffectRow) -> bool:
-        """Whether the row may go now; if not, it has a slot in its lane and comes back for it."""
-        now = self._clock()
-        free_at = now if row.paced else self._slot(method, scope, gap, now)
-        if free_at <= now:
-            return True
-        self._storage.retry(id=row.id, at=free_at, uncertain=False, code=PACED)
-        return False
-
-    def _slot(self, method: str, scope: str, gap: timedelta, now: datetime) -> datetime:
-        return self._storage.take_pace(method=method, scope=scope, now=now, gap_us=gap // MICROSECOND)
-
-
-MICROSECOND = timedelta(microseconds=1)
+    def _view(self, row: ViewRow) -> Committed | None:
+        left = self._views.show(row)
+        if isinstance(left, datetime):
+            self._poke(left)
+            return NOTHING
+        return left

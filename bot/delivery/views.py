@@ -2,14 +2,14 @@
 
 import logging
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bot.delivery import backoff
 from bot.delivery.pace import LIMITED, PACED, Pace
 from bot.ports import Chat, ChatMessage, SendFailed
 from bot.render.root import root
 from bot.render.snapshot import Snapshot
-from bot.store import Storage, ViewRow
+from bot.store import Committed, Lane, Storage, ViewRow
 
 log = logging.getLogger(__name__)
 
@@ -42,14 +42,21 @@ class Views:
         self._clock = clock
         self._fallback = fallback
 
-    def show(self, row: ViewRow) -> None:
-        """Post the root or bring it up to date, and settle the view at the version that was rendered."""
+    def show(self, row: ViewRow) -> Committed | datetime | None:
+        """Post the root or bring it up to date, and settle the view at the version that was rendered.
+
+        Returns what follows in the thread, or the row's slot when its turn is later; None: the next claim must see.
+        """
+        now = self._clock()
+        begun_at = self._storage.begin_view(id=row.id, now=now, lane=self._lane(row))
+        if begun_at is None:
+            return Committed()
+        if begun_at > now:
+            return begun_at
         snapshot = self._snapshot_of(row.record, row.number, None)
         if snapshot is None:
             log.error("a view of an unknown occurrence", extra={"view": row.id})
-            return
-        if not self._storage.begin_view(id=row.id, now=self._clock()):
-            return
+            return None
         rendered = root(snapshot)
         message = ChatMessage(key=row.key, text=rendered.text, blocks=rendered.blocks)
         try:
@@ -60,8 +67,19 @@ class Views:
                 self._chat.update(channel=row.channel, ts=ts, message=message)
         except SendFailed as failed:
             self._failed(row, failed)
-            return
-        self._storage.settle_view(id=row.id, version=row.wanted_version, root_ts=ts, now=self._clock())
+            return None
+        return self._storage.settle_view(row=row, root_ts=ts, now=self._clock())
+
+    def _lane(self, row: ViewRow) -> Lane | None:
+        """The lane in which the row must find a slot; None where it has one, or none is needed."""
+        gap = self._gap(row)
+        if row.paced or not gap:
+            return None
+        method, scope = lane_of(row)
+        return Lane(method=method, scope=scope, gap=gap)
+
+    def _gap(self, row: ViewRow) -> timedelta:
+        return self._pace.update if row.root_ts else self._pace.post
 
     def _posted_before(self, row: ViewRow) -> str | None:
         """A root that may have been posted is looked for before it is posted again."""
@@ -93,6 +111,5 @@ class Views:
     def _limited(self, row: ViewRow, until: datetime) -> None:
         """The row keeps its turn, as the first of its lane when that goes on."""
         method, scope = lane_of(row)
-        gap = self._pace.update if row.root_ts else self._pace.post
-        self._storage.hold_pace(method=method, scope=scope, until=until + gap)
+        self._storage.hold_pace(method=method, scope=scope, until=until + self._gap(row))
         self._storage.retry_view(id=row.id, at=until, uncertain=row.uncertain_at is not None, code=PACED)

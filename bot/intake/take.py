@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
-from bot.evidence import RuleSet
 from bot.incidents.keys import JobKey
 from bot.incidents.memory import JobMemory
 from bot.incidents.situation import Waiting
@@ -19,7 +18,7 @@ from bot.intake.transaction import Prepared, Transaction
 from bot.intake.worlds import Worlds
 from bot.intake.writing import AllowanceGone
 from bot.sources import SourceEvent, SourceKind
-from bot.store import Committed, KeyTaken, Reads, StaleIncident, Storage, StorageDown
+from bot.store import EVERYTHING, Committed, KeyTaken, Reads, Share, StaleIncident, Storage, StorageDown
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +29,7 @@ class Intake:
     """The use case behind every door, timer and delivery.
 
     `worlds` tells what holds for a job outside the transaction (from memory, no I/O); `committed` is called after each
-    commit with what is to be done at once.
+    commit with what is to be done at once. Of what is due, the effects in `share` are born leased by this process.
     """
 
     def __init__(
@@ -39,18 +38,18 @@ class Intake:
         storage: Storage,
         reads: Reads,
         worlds: Worlds,
-        rules: Callable[[], RuleSet],
         clock: Callable[[], datetime],
         committed: Callable[[Committed], None],
         born_leased: bool = True,
+        share: Callable[[], Share] = lambda: EVERYTHING,
     ) -> None:
         self._storage = storage
         self._reads = reads
         self._worlds = worlds
-        self._rules = rules
         self._clock = clock
         self._committed = committed
         self._born_leased = born_leased
+        self._share = share
 
     def take_in(self, inbounds: Sequence[Inbound]) -> list[Outcome]:
         """Take the events in, in order; returns one outcome each, after the commit.
@@ -74,7 +73,7 @@ class Intake:
     def _prepared(self, inbound: Inbound) -> Prepared:
         if not isinstance(inbound.event, SourceEvent):
             return Prepared(inbound=inbound)
-        source = read_source(inbound.event, rules=self._rules(), last_good=self._last_good)
+        source = read_source(inbound.event, rules=self._worlds.rules_of(inbound.event.job), last_good=self._last_good)
         return Prepared(inbound=inbound, source=source, downstream=self._downstream(inbound.event))
 
     def _last_good(self, job: JobKey) -> Mapping[str, Any] | None:
@@ -110,7 +109,7 @@ class Intake:
 
     def _once(self, batch: list[Prepared]) -> list[Outcome]:
         now = self._clock()
-        with self._storage.begin_write(born_leased=self._born_leased, now=now) as uow:
+        with self._storage.begin_write(born_leased=self._born_leased, now=now, share=self._share()) as uow:
             outcomes = Transaction(uow, self._worlds.of, now).run(batch)
             committed = uow.commit()
         self._committed(committed)

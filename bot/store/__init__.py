@@ -3,7 +3,7 @@
 `storage/` implements it for SQLite and PostgreSQL alike. Instants are aware UTC.
 """
 
-from bot.store.reads import Reads, TimelineRow, Which
+from bot.store.reads import GoodRunFacts, PastFailures, Reads, TimelineRow, Which
 from bot.store.rows import (
     Booking,
     Committed,
@@ -14,6 +14,7 @@ from bot.store.rows import (
     JobIncidents,
     JobRow,
     JobTimer,
+    Lane,
     NewEffect,
     PersonRow,
     RunRow,
@@ -22,26 +23,32 @@ from bot.store.rows import (
     TimerRow,
     ViewRow,
 )
+from bot.store.share import EVERYTHING, Share
 from bot.store.whole import Storage, StorageDown
 from bot.store.writes import KeyTaken, StaleIncident, UnitOfWork
 
 __all__ = [
+    "EVERYTHING",
     "Booking",
     "Committed",
     "EffectKind",
     "EffectRow",
     "EffectState",
+    "GoodRunFacts",
     "GroupRow",
     "JobIncidents",
     "JobRow",
     "JobTimer",
     "KeyTaken",
+    "Lane",
     "NewEffect",
+    "PastFailures",
     "PersonRow",
     "Reads",
     "RunRow",
     "RunState",
     "Scope",
+    "Share",
     "StaleIncident",
     "Storage",
     "StorageDown",

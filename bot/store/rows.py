@@ -5,7 +5,7 @@ Values only: nothing here reads or writes.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -194,11 +194,24 @@ class Booking:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Committed:
-    """What the commit left to do at once: rows born leased by this process, and the earliest timer it wrote."""
+    """What the commit left to do at once: rows leased by this process, and the earliest timer it wrote.
+
+    `more`: rows that could go as well were left for a claim, since this process took its fill.
+    """
 
     effects: tuple[EffectRow, ...] = ()
     views: tuple[ViewRow, ...] = ()
     next_timer_at: datetime | None = None
+    more: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lane:
+    """Calls of one method in one scope (a channel, or "" for the workspace) keep this distance."""
+
+    method: str
+    scope: str
+    gap: timedelta
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

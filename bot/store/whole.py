@@ -9,7 +9,8 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from bot.store.reads import Reads
-from bot.store.rows import EffectRow, GroupRow, PersonRow, TimerRow, ViewRow
+from bot.store.rows import Committed, EffectRow, GroupRow, Lane, PersonRow, TimerRow, ViewRow
+from bot.store.share import EVERYTHING, Share
 from bot.store.writes import UnitOfWork
 
 
@@ -19,38 +20,44 @@ class Storage(Protocol):
     @property
     def reads(self) -> Reads: ...
 
-    def begin_write(self, *, born_leased: bool, now: datetime) -> AbstractContextManager[UnitOfWork]:
-        """A write transaction; leaving the block without `commit` rolls back. Raises `StorageDown`."""
+    def begin_write(
+        self, *, born_leased: bool, now: datetime, share: Share = EVERYTHING
+    ) -> AbstractContextManager[UnitOfWork]:
+        """A write transaction; leaving the block without `commit` rolls back. Only what is in `share` is born leased.
+
+        Raises `StorageDown`.
+        """
 
     # the queue (bot.delivery)
-    def claim_effects(self, *, now: datetime, limit: int) -> tuple[EffectRow, ...]:
-        """Lease due rows: a thread's in order and only once its root is there, by lane, one a conversation at a time."""
+    def claim_effects(self, *, now: datetime, limit: int, share: Share = EVERYTHING) -> tuple[EffectRow, ...]:
+        """Lease due rows of this share: by lane, a thread's in order and only once its root is there, one at a time."""
 
     def claim_views(self, *, now: datetime, limit: int) -> tuple[ViewRow, ...]: ...
 
-    def begin_sending(self, *, id: int, now: datetime) -> bool:
-        """Commit `sending` before the call (compare-and-set on our lease); False: it is not ours any more."""
+    def begin_sending(self, *, id: int, now: datetime, lane: Lane | None = None) -> datetime | None:
+        """Commit `sending` before the call (compare-and-set on our lease); None: the row is not ours any more.
 
-    def begin_view(self, *, id: int, now: datetime) -> bool:
-        """Renew our lease and count the attempt just before the call; False: the view is not ours any more."""
+        Where the lane is taken until later than `now`, the row was put back until the instant that is returned.
+        """
 
-    def settle_view(self, *, id: int, version: int, root_ts: str, now: datetime) -> None:
-        """The message at `root_ts` shows the incident at `version`; the first settlement writes the conversation's
-        `root_ts`."""
+    def begin_view(self, *, id: int, now: datetime, lane: Lane | None = None) -> datetime | None:
+        """Renew our lease and count the attempt just before the call; the answer is that of `begin_sending`."""
+
+    def settle_view(self, *, row: ViewRow, root_ts: str, now: datetime) -> Committed:
+        """The message at `root_ts` shows the incident at the row's version; the first settlement writes the
+        conversation's `root_ts`. What may go out next in that thread is leased and returned."""
 
     def retry_view(self, *, id: int, at: datetime, uncertain: bool, code: str) -> None: ...
 
     def move_conversation(self, *, conversation: int, channel: str, now: datetime) -> None:
         """Go on in another channel with a new root (archived, bot removed)."""
 
-    def settle(self, *, id: int, result: Mapping[str, Any], now: datetime) -> bool: ...
+    def settle(self, *, row: EffectRow, result: Mapping[str, Any], now: datetime) -> Committed | None:
+        """The row was sent. What may go out next in its thread is leased and returned; None: it was settled before."""
 
     def retry(self, *, id: int, at: datetime, uncertain: bool, code: str) -> bool: ...
 
     def bury(self, *, id: int, code: str, now: datetime) -> bool: ...
-
-    def take_pace(self, *, method: str, scope: str, now: datetime, gap_us: int) -> datetime:
-        """Reserve the next free instant of that lane at or after now, and move it on by the gap."""
 
     def hold_pace(self, *, method: str, scope: str, until: datetime) -> None:
         """Nothing of that lane before `until`: rows that have their slot earlier are moved together, in their order."""
@@ -61,8 +68,8 @@ class Storage(Protocol):
     def void_leases(self, *, now: datetime) -> int:
         """Return rows whose lease lapsed or whose holder is gone; those that were `sending` become uncertain."""
 
-    def next_effect_at(self, *, now: datetime) -> datetime | None:
-        """When the next row or view becomes due (the net under direct dispatch)."""
+    def next_effect_at(self, *, now: datetime, share: Share = EVERYTHING) -> datetime | None:
+        """When the next row of this share, or view, becomes due (the net under direct dispatch)."""
 
     # timers (bot.timers)
     def due_timers(self, *, now: datetime, limit: int) -> tuple[TimerRow, ...]: ...

@@ -106,7 +106,7 @@ def test_a_pause_that_is_never_answered_ends_as_not_in_force(world: World) -> No
     assert 2 <= len(world.scheduler.requests(Action.PAUSE)) <= 10
 
 
-@pytest.mark.parametrize("moment", range(1, 16))
+@pytest.mark.parametrize("moment", range(1, 15))
 def test_a_process_that_dies_over_a_rerun_asks_for_it_exactly_once(world: World, moment: int) -> None:
     world.has_run("revenue")
     world.fails("revenue", at="03:12")
@@ -123,7 +123,7 @@ def test_a_process_that_dies_over_a_rerun_asks_for_it_exactly_once(world: World,
     assert world.mentions() == []
 
 
-@pytest.mark.parametrize("moment", range(1, 26))
+@pytest.mark.parametrize("moment", range(1, 20))
 def test_a_process_that_dies_over_a_thread_leaves_it_as_it_would_have_been(world: World, moment: int) -> None:
     looks = iter(range(1, 10_000))
     world.moves_to("03:12")

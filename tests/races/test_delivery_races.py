@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-from bot.incidents.events import Acknowledged
+from bot.incidents.events import Acknowledged, Released
 from bot.incidents.model import Status
 from bot.store import EffectRow, EffectState, ViewRow
 from tests.races.racing import End, Races
@@ -45,7 +45,7 @@ def test_a_root_that_is_posted_while_a_reply_is_added(race: Races) -> None:
 
     for end in race(
         before,
-        worker=lambda both: both[0].one.deliverer._view(both[1]),
+        worker=lambda both: both[0].one.shows(both[1]),
         ana=lambda both: both[0].other.is_told(Acknowledged(by=said_by(both[0])), both[0].incident),
     ):
         assert strayed(end) == []
@@ -74,7 +74,7 @@ def test_a_root_that_is_posted_while_another_worker_looks_for_replies(race_of_pr
 
     for end in race_of_processes(
         before,
-        root=lambda both: both[0].one.deliverer._view(both[1]),
+        root=lambda both: both[0].one.shows(both[1]),
         replies=lambda both: both[0].other.delivers(),
     ):
         assert strayed(end) == []
@@ -116,28 +116,25 @@ def test_a_root_whose_lease_lapses_before_its_holder_begins(race_of_processes: R
 
     for end in race_of_processes(
         before,
-        holder=lambda both: both[0].one.deliverer._view(both[1]),
+        holder=lambda both: both[0].one.shows(both[1]),
         other=lambda both: both[0].other.delivers(),
     ):
         assert strayed(end) == []
 
 
 def test_a_message_whose_lease_lapses_before_its_holder_begins(race_of_processes: Races) -> None:
-    def before(town: Town) -> Scene:
-        scene = nothing_posted(town)
-        scene.one.deliverer._view(claimed_root(scene))
-        return scene
-
     def lapsing(town: Town) -> tuple[Scene, EffectRow]:
-        scene = before(town)
-        (row,) = scene.one.storage.claim_effects(now=town.clock.now, limit=1)
+        scene = nothing_posted(town)
+        left = scene.one.deliverer._view(claimed_root(scene))
+        assert left is not None
+        (row,) = left.effects
         town.clock.now += timedelta(seconds=87)
         ahead = town.process(clock=Clock(town.clock.now + timedelta(seconds=4)))
         return Scene(one=scene.one, other=ahead, incident=scene.incident), row
 
     for end in race_of_processes(
         lapsing,
-        holder=lambda both: both[0].one.deliverer._effect(both[1]),
+        holder=lambda both: both[0].one.sends(both[1]),
         other=lambda both: both[0].other.delivers(),
     ):
         assert strayed(end) == []
@@ -171,7 +168,7 @@ def test_a_thread_that_moves_to_another_channel_while_its_root_is_posted(race_of
 
     for end in race_of_processes(
         before,
-        worker=lambda both: both[0].one.deliverer._view(both[1]),
+        worker=lambda both: both[0].one.shows(both[1]),
         mover=lambda both: both[0].other.storage.move_conversation(
             conversation=both[1].conversation, channel="C0JOBS", now=both[0].other.clock()
         ),
@@ -180,3 +177,28 @@ def test_a_thread_that_moves_to_another_channel_while_its_root_is_posted(race_of
         assert found is not None
         channel, ts = found
         assert ts in {post.ts for post in end.town.room.posted if post.channel == channel}
+
+
+def test_a_note_that_is_added_while_the_one_before_it_is_settled(race: Races) -> None:
+    """Either the settlement sees the new note and leases it, or the writer sees that its thread is free: no sweep is needed."""
+
+    def before(town: Town) -> tuple[Scene, EffectRow]:
+        calm = nothing_posted(town)
+        town.settles(calm.one)
+        calm.one.is_told(Acknowledged(by=said_by(calm)), calm.incident)
+        sender, writer = town.process(born_leased=True), town.process(born_leased=True)
+        (row,) = sender.storage.claim_effects(now=town.clock.now, limit=9)
+        return Scene(one=sender, other=writer, incident=town.incident(REVENUE)), row
+
+    def sends(both: tuple[Scene, EffectRow]) -> int:
+        both[0].one.sends(both[1])
+        return len(both[0].one.room.posted)
+
+    def releases(both: tuple[Scene, EffectRow]) -> int:
+        both[0].other.is_told(Released(by=said_by(both[0])), both[0].incident)
+        both[0].other.delivers_its_own()
+        return len(both[0].other.room.posted)
+
+    for end in race(before, sender=sends, writer=releases):
+        assert strayed(end) == []
+        assert max(end.results.values()) == len(end.town.room.posted), "something was left for the sweep"

@@ -27,7 +27,7 @@ from bot.people import People
 from bot.policies import Policies, load
 from bot.reads import Records
 from bot.sources import SourceEvent
-from bot.store import Committed, GroupRow, PersonRow, Which
+from bot.store import Committed, EffectRow, GroupRow, PersonRow, ViewRow, Which
 from bot.timers import Timers
 from storage.opening import SqlStorage, open_storage
 from tests.races.edges import Room, Scheduler
@@ -97,7 +97,6 @@ class Process:
             storage=self.storage,
             reads=reads,
             worlds=worlds,
-            rules=lambda: self.policies.rules,
             clock=self.clock,
             committed=self._dispatch,
             born_leased=self.born_leased,
@@ -165,6 +164,20 @@ class Process:
     def delivers(self) -> None:
         """Everything that can be claimed is claimed and sent."""
         self.deliverer.step(self.clock())
+        self.own.perform()
+
+    def shows(self, view: ViewRow) -> None:
+        """This leased view is sent, and what follows it in its thread."""
+        self.deliverer.dispatch(Committed(views=(view,)))
+        self._works()
+
+    def sends(self, row: EffectRow) -> None:
+        """This leased row is sent, and what follows it in its thread."""
+        self.deliverer.dispatch(Committed(effects=(row,)))
+        self._works()
+
+    def _works(self) -> None:
+        self.deliverer._do_here()
         self.own.perform()
 
     def delivers_its_own(self) -> None:

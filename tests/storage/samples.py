@@ -20,7 +20,18 @@ from bot.incidents.model import (
     Status,
 )
 from bot.incidents.people import By, Person
-from bot.store import Booking, Committed, EffectKind, NewEffect, RunRow, RunState, Scope, UnitOfWork
+from bot.store import (
+    EVERYTHING,
+    Booking,
+    Committed,
+    EffectKind,
+    NewEffect,
+    RunRow,
+    RunState,
+    Scope,
+    Share,
+    UnitOfWork,
+)
 from storage.opening import SqlStorage
 
 NOW = datetime(2026, 11, 30, 3, 12, 0, 250_001, tzinfo=UTC)
@@ -144,10 +155,15 @@ def lock(uow: UnitOfWork, job: JobKey = JOB) -> int:
 
 
 def stored(
-    storage: SqlStorage, one: Incident, *effects: NewEffect, thread: bool = True, born_leased: bool = False
+    storage: SqlStorage,
+    one: Incident,
+    *effects: NewEffect,
+    thread: bool = True,
+    born_leased: bool = False,
+    share: Share = EVERYTHING,
 ) -> tuple[Incident, Committed]:
     """Store a new occurrence with its thread and effects."""
-    with storage.begin_write(born_leased=born_leased, now=NOW) as uow:
+    with storage.begin_write(born_leased=born_leased, now=NOW, share=share) as uow:
         lock(uow, one.job)
         one = uow.save_incident(one, expected=None)
         if thread:
@@ -173,4 +189,12 @@ def root_posted(storage: SqlStorage, *, ts: str = "1.0", now: datetime = NOW) ->
     """Delivery posts every root that waits."""
     for view in storage.claim_views(now=now, limit=100):
         assert storage.begin_view(id=view.id, now=now)
-        storage.settle_view(id=view.id, version=view.wanted_version, root_ts=view.root_ts or ts, now=now)
+        hand_back(storage, storage.settle_view(row=view, root_ts=view.root_ts or ts, now=now))
+
+
+def hand_back(storage: SqlStorage, left: Committed | None) -> None:
+    """What a settlement leased to this process is there for everybody again."""
+    for row in left.effects if left else ():
+        assert storage.retry(id=row.id, at=row.due_at, uncertain=False, code="handed_back")
+    for view in left.views if left else ():
+        storage.retry_view(id=view.id, at=NOW, uncertain=False, code="handed_back")

@@ -86,7 +86,7 @@ def test_what_was_sent_by_a_process_that_lost_its_name_is_settled_all_the_same(
     end_sessions(postgresql_url, "advisory")
     assert yours.void_leases(now=SHORTLY) == 1
 
-    assert mine.settle(id=one.id, result={"ts": "1.0"}, now=SHORTLY)
+    assert mine.settle(row=one, result={"ts": "1.0"}, now=SHORTLY) is not None
     assert yours.claim_effects(now=THIRTY_FIVE, limit=9) == ()
 
 

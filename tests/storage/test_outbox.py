@@ -8,6 +8,7 @@ from storage.opening import SqlStorage
 from tests.storage.samples import (
     NOW,
     acknowledged,
+    hand_back,
     incident,
     lock,
     minutes,
@@ -31,7 +32,9 @@ def settle_all(storage: SqlStorage, *, after: timedelta = timedelta(0)) -> list[
     rows = storage.claim_effects(now=NOW + after, limit=9)
     for row in rows:
         assert storage.begin_sending(id=row.id, now=NOW + after)
-        assert storage.settle(id=row.id, result={"ts": "2.0"}, now=NOW + after)
+        left = storage.settle(row=row, result={"ts": "2.0"}, now=NOW + after)
+        assert left is not None
+        hand_back(storage, left)
     return [row.key for row in rows]
 
 
@@ -147,7 +150,7 @@ def test_a_request_that_is_being_sent_cannot_be_cancelled(storage: SqlStorage) -
         uow.cancel_effect(key="rerun-1")
         uow.commit()
 
-    assert storage.settle(id=row.id, result={}, now=NOW)
+    assert storage.settle(row=row, result={}, now=NOW) is not None
 
 
 def test_a_unit_of_work_begins_a_send_only_with_its_commit(storage: SqlStorage) -> None:
@@ -168,7 +171,7 @@ def test_a_row_is_settled_once(storage: SqlStorage) -> None:
     with storage.begin_write(born_leased=False, now=NOW) as uow:
         assert uow.settle_effect(id=row.id, state=EffectState.REFUSED, result={"why": "paused"})
         uow.commit()
-    assert not storage.settle(id=row.id, result={}, now=NOW)
+    assert storage.settle(row=row, result={}, now=NOW) is None
     assert [found.state for found in storage.reads.outbox(states=list(EffectState), limit=9)] == [EffectState.REFUSED]
 
 

@@ -10,9 +10,9 @@ from sqlalchemy import Engine, event
 
 from bot.incidents.effects import Note
 from bot.incidents.keys import JobKey
-from bot.store import RunState
+from bot.store import Lane, RunState
 from storage.opening import SqlStorage
-from tests.storage.samples import DAY, JOB, NIGHT, NOW, booking, evidence, incident, reply, run_row, scope
+from tests.storage.samples import DAY, JOB, NIGHT, NOW, booking, evidence, incident, reply, run_row, scope, stored
 
 
 @contextmanager
@@ -113,8 +113,18 @@ def test_a_batch_costs_as_many_statements_as_one_event(storage: SqlStorage) -> N
     assert len(statements) <= 5, statements
 
 
-def test_settling_costs_one_statement(storage: SqlStorage) -> None:
-    with counted() as statements:
-        storage.settle(id=1, result={}, now=NOW)
+def test_a_note_of_a_thread_costs_four_statements_and_leases_the_next(storage: SqlStorage) -> None:
+    stored(storage, incident(), reply("first"), reply("second"))
+    (view,) = storage.claim_views(now=NOW, limit=9)
+    lane = Lane(method="chat.postMessage", scope="C0DATA", gap=timedelta(seconds=1))
+    left = storage.settle_view(row=view, root_ts="1.0", now=NOW)
+    assert [row.key for row in left.effects] == ["first"]
 
-    assert len(statements) == 1
+    with counted() as statements:
+        assert storage.begin_sending(id=left.effects[0].id, now=NOW, lane=lane)
+        following = storage.settle(row=left.effects[0], result={}, now=NOW)
+
+    assert following is not None
+    (second,) = following.effects
+    assert (second.key, second.channel, second.root_ts, second.job) == ("second", "C0DATA", "1.0", JOB)
+    assert len(statements) <= 5, statements

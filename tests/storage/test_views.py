@@ -10,6 +10,7 @@ from storage.opening import SqlStorage
 from tests.storage.samples import (
     NOW,
     acknowledged,
+    hand_back,
     incident,
     lock,
     minutes,
@@ -44,7 +45,7 @@ def test_a_root_is_posted_then_updated_in_place(storage: SqlStorage) -> None:
     view = claimed(storage)
     assert view is not None
     assert (view.root_ts, view.wanted_version, view.key) == (None, 1, f"{one.record}.1/root")
-    storage.settle_view(id=view.id, version=1, root_ts="17.5", now=NOW)
+    hand_back(storage, storage.settle_view(row=view, root_ts="17.5", now=NOW))
     assert claimed(storage) is None
     assert storage.reads.conversation_of(record=one.record, number=1) == ("C0DATA", "17.5")
     assert storage.reads.occurrence_at(channel="C0DATA", root_ts="17.5") == (one.record, 1)
@@ -67,7 +68,7 @@ def test_updates_collapse_to_the_newest(storage: SqlStorage) -> None:
     view = claimed(storage)
     assert view is not None
     assert view.wanted_version == 3
-    storage.settle_view(id=view.id, version=3, root_ts="1.0", now=NOW)
+    hand_back(storage, storage.settle_view(row=view, root_ts="1.0", now=NOW))
     assert claimed(storage) is None
 
 
@@ -78,7 +79,7 @@ def test_a_view_that_changed_while_it_was_sent_is_sent_once_more(storage: SqlSto
     saved(storage, acknowledged(one))
     assert claimed(storage) is None
 
-    storage.settle_view(id=view.id, version=1, root_ts="1.0", now=NOW)
+    hand_back(storage, storage.settle_view(row=view, root_ts="1.0", now=NOW))
 
     again = claimed(storage)
     assert again is not None
@@ -147,7 +148,7 @@ def test_a_conversation_moves_with_a_new_root(storage: SqlStorage) -> None:
     view = claimed(storage)
     assert view is not None
     assert (view.channel, view.root_ts, view.key) == ("C0JOBS", None, f"{one.record}.1/root+")
-    storage.settle_view(id=view.id, version=1, root_ts="9.9", now=NOW)
+    hand_back(storage, storage.settle_view(row=view, root_ts="9.9", now=NOW))
     (again,) = storage.claim_effects(now=NOW, limit=9)
     assert (again.channel, again.root_ts) == ("C0JOBS", "9.9")
 
@@ -158,7 +159,7 @@ def test_a_send_that_was_overtaken_by_a_move_names_no_root(storage: SqlStorage) 
     assert view is not None
     storage.move_conversation(conversation=view.conversation, channel="C0JOBS", now=NOW)
 
-    storage.settle_view(id=view.id, version=1, root_ts="1.0", now=NOW)
+    hand_back(storage, storage.settle_view(row=view, root_ts="1.0", now=NOW))
 
     assert storage.reads.conversation_of(record=one.record, number=1) == ("C0JOBS", None)
 
@@ -169,14 +170,14 @@ def test_the_next_occurrence_goes_on_in_the_same_thread(storage: SqlStorage) -> 
     saved(storage, resolved(one), reply("resolved"))
     root_posted(storage)
 
-    again = continued(storage, one)
+    continued(storage, one)
 
     view = claimed(storage)
     assert view is not None
     assert (view.record, view.number, view.root_ts, view.wanted_version) == (one.record, 2, "1.0", 1)
     (row,) = storage.claim_effects(now=NOW, limit=9)
     assert row.key == "evidence"
-    storage.settle_view(id=view.id, version=again.version, root_ts="1.0", now=NOW)
+    hand_back(storage, storage.settle_view(row=view, root_ts="1.0", now=NOW))
     assert claimed(storage) is None
     assert storage.reads.occurrence_at(channel="C0DATA", root_ts="1.0") == (one.record, 2)
     assert storage.reads.conversation_of(record=one.record, number=1) == ("C0DATA", "1.0")
@@ -190,7 +191,7 @@ def test_a_send_of_the_earlier_occurrence_does_not_count_for_the_next(storage: S
     assert under_way is not None
     continued(storage, one)
 
-    storage.settle_view(id=under_way.id, version=2, root_ts="1.0", now=NOW)
+    hand_back(storage, storage.settle_view(row=under_way, root_ts="1.0", now=NOW))
 
     view = claimed(storage)
     assert view is not None
