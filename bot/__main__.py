@@ -5,20 +5,24 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, BinaryIO, NoReturn
 
 import msgspec
 import typer
 
 from bot.compose.doctor import Health, examine
+from bot.compose.explain import as_object, explainer, named_exit
+from bot.compose.explain_text import as_text
 from bot.compose.listing import incident_rows, outbox_rows
 from bot.compose.logs import set_up_logs
 from bot.compose.manifest import manifest_yaml
 from bot.compose.roles import NeedsPostgres, Role
 from bot.compose.running import PortTaken
 from bot.compose.running import run as run_role
-from bot.evidence import ErrorReport, RuleError, load_rules, read_failure
+from bot.evidence import ErrorReport, RuleError
 from bot.incidents.keys import JobKey
 from bot.policies import PolicyError, PolicyFile, check, load, read_policies, schema, show, void_marks
 from bot.sandbox import demo as sandbox_demo
@@ -105,22 +109,37 @@ def doctor(as_json: AsJson = False) -> None:
 @app.command()
 def explain(
     log: Annotated[Path | None, typer.Argument(help="A job's log; standard input without it.")] = None,
-    exit_code: Annotated[int | None, typer.Option(help="The exit code, where it is known.")] = None,
-    signal: Annotated[str | None, typer.Option(help="The signal, such as SIGKILL.")] = None,
+    exit_: Annotated[str | None, typer.Option("--exit", metavar="N", help="The exit code, such as 137 or -9.")] = None,
+    signal: Annotated[str | None, typer.Option(metavar="S", help="The signal, such as SIGKILL.")] = None,
     as_json: AsJson = False,
+    batch: Annotated[
+        bool, typer.Option("--batch", help='JSON lines {"id", "log", "exit"} in, one JSON object a line out.')
+    ] = False,
+    policies: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A policies file: its causes are tried as well.")
+    ] = None,
+    job: Annotated[
+        str | None, typer.Option(metavar="SCHEDULER/JOB", help="Say also whether ontrack would rerun this job.")
+    ] = None,
 ) -> None:
-    """Read a failed job's log as an incident would: root error, cause, fingerprint."""
-    text = _bytes(log).decode("utf-8", "surrogateescape")
-    error = ErrorReport(exit_code=exit_code, signal=signal, log=text)
-    evidence = read_failure(error=error, facts={}, last_good=None, rules=load_rules())
-    if as_json:
-        print(json.dumps(msgspec.to_builtins(evidence)))
-        return
-    print(f"cause        {evidence.cause.id}: {evidence.cause.title} ({evidence.cause.reason})")
-    print(f"a rerun is   {evidence.cause.retry_hint} to help; only an owner's safe mark licenses one")
-    print(f"fingerprint  {evidence.fingerprint}")
-    for line in evidence.root.lines:
-        print(f"{'>' if line.decisive else ' '}{line.number:7}  {line.text}")
+    """Read a failed job's log as an incident would: root error, cause, what speaks for and against it, fingerprint."""
+    key = _job_key(job, "--job") if job is not None else None
+    with _refusals():
+        asked = policies is not None or key is not None
+        loaded = load(read_policies(_path(policies)), env=os.environ) if asked else None
+    url = _settings().database_url if key is not None else ""
+    reader = explainer(loaded, key, database_url=url, now=datetime.now(UTC))
+    if batch:
+        with _log(log) as lines:
+            whole = reader.batch(lines, say=partial(print, flush=True))
+        raise typer.Exit(0 if whole else BAD_INPUT)
+    ended = named_exit(exit_) if exit_ is not None else (None, None)
+    if ended is None:
+        _refuse("--exit: write a number such as 137, or a signal such as SIGKILL")
+    with _log(log) as file:
+        text = file.read().decode("utf-8", "surrogateescape")
+    explained = reader.explain(ErrorReport(exit_code=ended[0], signal=signal or ended[1], log=text))
+    print(json.dumps(as_object(explained)) if as_json else as_text(explained, job=key))
 
 
 @app.command()
@@ -176,12 +195,10 @@ def policies_show(
     file: Annotated[Path | None, typer.Option(help="The file; POLICIES or policies.yaml without it.")] = None,
 ) -> None:
     """Show what holds for a job, and from which line of the file each value comes."""
-    scheduler, slash, name = job.partition("/")
-    if not (scheduler and slash and name):
-        _refuse("JOB: write scheduler/job")
+    key = _job_key(job, "JOB")
     with _refusals():
         policies = load(read_policies(_path(file)), env=os.environ)
-    print(json.dumps(msgspec.to_builtins(show(policies, JobKey(scheduler=scheduler, name=name))), indent=2))
+    print(json.dumps(msgspec.to_builtins(show(policies, key)), indent=2))
 
 
 @policies_app.command(name="schema")
@@ -242,13 +259,24 @@ def _refuse(*lines: str) -> NoReturn:
     raise typer.Exit(BAD_INPUT)
 
 
-def _bytes(path: Path | None) -> bytes:
+@contextmanager
+def _log(path: Path | None) -> Iterator[BinaryIO]:
     if path is None:
-        return sys.stdin.buffer.read()
+        yield sys.stdin.buffer
+        return
     try:
-        return path.read_bytes()
+        file = path.open("rb")
     except OSError as failed:
         _refuse(f"LOG: {path} cannot be read: {failed.strerror}")
+    with file:
+        yield file
+
+
+def _job_key(job: str, option: str) -> JobKey:
+    scheduler, slash, name = job.partition("/")
+    if not (scheduler and slash and name):
+        _refuse(f"{option}: write scheduler/job")
+    return JobKey(scheduler=scheduler, name=name)
 
 
 def _print_rows(rows: Iterable[dict[str, Any]], as_json: bool, columns: tuple[str, ...]) -> None:

@@ -17,6 +17,7 @@ SLACK_API = "https://slack.com/api/"
 SHORTEST_SECRET_KEY = 32
 SHORTEST_TOKEN = 16
 TOKENS_A_SCHEDULER = 2
+SECRETS_FOR_SLACK = 2
 
 NAMES = (
     "DATABASE_URL",
@@ -68,7 +69,7 @@ class Settings:
     public_url: str | None
     secret_key: str | None = field(repr=False)
     slack_bot_token: str | None = field(repr=False)
-    slack_signing_secret: str | None = field(repr=False)
+    slack_signing_secrets: tuple[str, ...] = field(repr=False)
     slack_app_token: str | None = field(repr=False)
     slack_api_url: str
     source_tokens: tuple[tuple[str, str], ...] = field(repr=False)
@@ -85,6 +86,11 @@ class Settings:
     def from_env(cls, env: Mapping[str, str]) -> "Settings":
         """Read the names of the environment; raises `SettingsError` with all that is missing or bad."""
         return _Reader(env).settings()
+
+    @property
+    def slack_signing_secret(self) -> str | None:
+        """The first of the signing secrets: the one that Slack signs with, or soon will."""
+        return self.slack_signing_secrets[0] if self.slack_signing_secrets else None
 
     def source_of(self, token: str) -> str | None:
         """The scheduler that this source token stands for; takes as long for a wrong one as for a right one."""
@@ -114,7 +120,7 @@ class _Reader:
             public_url=self._read("PUBLIC_URL", _web_url, None),
             secret_key=self._read("SECRET_KEY", _secret_key, None),
             slack_bot_token=self._read("SLACK_BOT_TOKEN", _beginning("xoxb-"), None),
-            slack_signing_secret=self._read("SLACK_SIGNING_SECRET", _one_word, None),
+            slack_signing_secrets=self._read("SLACK_SIGNING_SECRET", _signing_secrets, ()),
             slack_app_token=self._read("SLACK_APP_TOKEN", _beginning("xapp-"), None),
             slack_api_url=f"{self._read('SLACK_API_URL', _web_url, SLACK_API.rstrip('/'))}/",
             source_tokens=self._read("SOURCE_TOKENS", _source_tokens, ()),
@@ -238,10 +244,18 @@ def _beginning(prefix: str) -> Callable[[str], str]:
     return read
 
 
-def _one_word(value: str) -> str:
-    if re.search(r"\s", value):
-        raise _Bad("must hold no blanks")
-    return value
+def _signing_secrets(value: str) -> tuple[str, ...]:
+    secrets = tuple(each.strip() for each in value.split(","))
+    for at, secret in enumerate(secrets, start=1):
+        if not secret:
+            raise _Bad(f"secret {at} is empty; write one, or two separated by a comma while the app's is being rotated")
+        if re.search(r"\s", secret):
+            raise _Bad("must hold no blanks" if len(secrets) == 1 else f"secret {at} must hold no blanks")
+    if len(secrets) > SECRETS_FOR_SLACK:
+        raise _Bad(f"{len(secrets)} secrets; two at most, for rotation: the new one and the one that it replaces")
+    if len(set(secrets)) < len(secrets):
+        raise _Bad("secret 2 repeats the first; while it is being rotated write the new one and the old one")
+    return secrets
 
 
 def _log_format(value: str) -> str:

@@ -25,7 +25,7 @@ def test_every_process_of_the_procfile_is_a_command() -> None:
 
     assert list(declared) == ["release", "web", "worker", "clock"]
     for name, command in declared.items():
-        *python, word = command.split()
+        *python, word = command.removeprefix("exec ").split()
         assert python == ["python", "-m", "bot"]
         assert f" {word} " in helped, name
 

@@ -114,6 +114,27 @@ def test_socket_mode_needs_no_signing_secret() -> None:
     assert Settings.from_env({"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1"}).slack_signing_secret is None
 
 
+def test_two_signing_secrets_hold_while_one_is_being_rotated() -> None:
+    settings = Settings.from_env({"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_SIGNING_SECRET": "new-one, old-one"})
+
+    assert settings.slack_signing_secrets == ("new-one", "old-one")
+    assert settings.slack_signing_secret == "new-one"
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("a b", "must hold no blanks"),
+        ("a,b c", "secret 2 must hold no blanks"),
+        ("a,", "secret 2 is empty; write one, or two separated by a comma while the app's is being rotated"),
+        ("a,a", "secret 2 repeats the first; while it is being rotated write the new one and the old one"),
+        ("a,b,c", "3 secrets; two at most, for rotation: the new one and the one that it replaces"),
+    ],
+)
+def test_no_signing_secrets(given: str, told: str) -> None:
+    assert refused({"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_SIGNING_SECRET": given}) == (f"SLACK_SIGNING_SECRET: {told}",)
+
+
 @pytest.mark.parametrize(
     ("given", "read"),
     [

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from bot import cron
+from bot.evidence import RuleSet
 from bot.incidents.downstream import Downstream, waiting
 from bot.incidents.keys import JobKey
 from bot.incidents.memory import JobMemory
@@ -44,6 +45,10 @@ class Worlds:
             doors=self._doors,
             schedule=self.schedule_of(job, policy),
         )
+
+    def rules_of(self, job: JobKey) -> RuleSet:
+        """The cause rules by which the job's failures are read."""
+        return self._policies().rules_of(job)
 
     def schedule_of(self, job: JobKey, policy: JobPolicy) -> Schedule | None:
         """The scheduler's own word on when the job runs, else the policy's; what a source told is on the job itself."""

@@ -7,16 +7,16 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from bot.evidence import RuleSet
 from bot.policies.building import built_in, fallback_of, settings_of, team_of
+from bot.policies.causes import Causes, load_causes
 from bot.policies.findings import shape_problems
 from bot.policies.layers import Layer, Layers
 from bot.policies.model import Policies
-from bot.policies.names import load_causes, name_problems
+from bot.policies.names import name_problems
 from bot.policies.nodes import Node, read_nodes
 from bot.policies.problems import PolicyError, Problem
 from bot.policies.relations import relation_problems
-from bot.policies.shapes import CauseShape, PoliciesShape
+from bot.policies.shapes import PoliciesShape
 from bot.policies.specs import scheduler_spec
 from bot.policies.values import plain_values
 
@@ -39,14 +39,14 @@ def load(text: str, *, env: Mapping[str, str]) -> Policies:
         shape = PoliciesShape.model_validate(raw)
     except ValidationError as failed:
         problems += shape_problems(root, failed)
-    rules, rule_problems, broken = load_causes(root, _well_formed_causes(raw))
+    causes, rule_problems = load_causes(root, raw)
     problems += rule_problems
     problems += relation_problems(root, raw)
-    problems += name_problems(root, raw, rules=rules, broken=broken | _broken_causes(raw))
+    problems += name_problems(root, raw, causes=causes)
     if problems or shape is None:
         raise PolicyError(problems)
     version = sha256(text.encode()).hexdigest()[:16]
-    return _policies(shape, root, version=version, raw_causes=raw.get("causes") or [], rules=rules)
+    return _policies(shape, root, version=version, raw_causes=raw.get("causes") or [], causes=causes)
 
 
 def check(text: str, *, env: Mapping[str, str]) -> tuple[Problem, ...]:
@@ -58,30 +58,8 @@ def check(text: str, *, env: Mapping[str, str]) -> tuple[Problem, ...]:
     return ()
 
 
-def _well_formed_causes(raw: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:
-    causes = raw.get("causes")
-    if not isinstance(causes, list):
-        return {}
-    return {at: cause for at, cause in enumerate(causes) if isinstance(cause, dict) and _is_cause(cause)}
-
-
-def _broken_causes(raw: Mapping[str, Any]) -> set[str]:
-    causes = raw.get("causes")
-    if not isinstance(causes, list):
-        return set()
-    return {str(cause.get("id")) for cause in causes if isinstance(cause, dict) and not _is_cause(cause)}
-
-
-def _is_cause(cause: Mapping[str, Any]) -> bool:
-    try:
-        CauseShape.model_validate(cause)
-    except ValidationError:
-        return False
-    return True
-
-
 def _policies(
-    shape: PoliciesShape, root: Node, *, version: str, raw_causes: list[Mapping[str, Any]], rules: RuleSet
+    shape: PoliciesShape, root: Node, *, version: str, raw_causes: list[Mapping[str, Any]], causes: Causes
 ) -> Policies:
     teams = {name: team_of(name, each) for name, each in shape.teams.items()}
     return Policies(
@@ -91,7 +69,8 @@ def _policies(
         admins=tuple(shape.admins),
         fallback=fallback_of(shape.fallback),
         causes=tuple(raw_causes),
-        rules=rules,
+        rules=causes.company,
+        rules_of_layers=MappingProxyType({_entry(at): rules for at, rules in causes.of_entries.items()}),
         layers=Layers(
             base=(Layer(origin="built in", settings=built_in()), *_defaults(shape, root)),
             teams={
@@ -101,7 +80,7 @@ def _policies(
             },
             declared=_declared(shape, root),
             jobs=(
-                Layer(origin=f"jobs[{at}]", settings=settings_of(entry), match=entry.match, node=_at(root, "jobs", at))
+                Layer(origin=_entry(at), settings=settings_of(entry), match=entry.match, node=_at(root, "jobs", at))
                 for at, entry in enumerate(shape.jobs)
             ),
         ),
@@ -126,6 +105,10 @@ def _declared(shape: PoliciesShape, root: Node) -> Iterator[Layer]:
                     match=f"{name}/{job}",
                     node=_at(root, "schedulers", name, "jobs", job),
                 )
+
+
+def _entry(at: int) -> str:
+    return f"jobs[{at}]"
 
 
 def _at(root: Node, *steps: str | int) -> Node:

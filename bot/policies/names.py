@@ -1,14 +1,12 @@
 """Checks that every name in the file names something: teams, causes, schedulers, downstream jobs.
 
-It reads the raw values, as `bot.policies.relations` does, and loads the cause rules on the way.
+It reads the raw values, as `bot.policies.relations` does.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Set
-from functools import lru_cache
 from typing import Any
 
-from bot.evidence import RuleError, RuleSet, load_rules
+from bot.policies.causes import Causes
 from bot.policies.findings import problem_at
 from bot.policies.nodes import Node
 from bot.policies.problems import Problem, nearest
@@ -20,63 +18,23 @@ NEVER_MARKABLE = "unknown"
 LATE = "late."
 
 
-def name_problems(root: Node, raw: Mapping[str, Any], *, rules: RuleSet, broken: Set[str]) -> Iterator[Problem]:
-    """Every name that names nothing, and every mark of what is never safe; `broken` causes are reported already."""
+def name_problems(root: Node, raw: Mapping[str, Any], *, causes: Causes) -> Iterator[Problem]:
+    """Every name that names nothing, and every mark of what is never safe."""
     teams = _keys(raw.get("teams"))
     schedulers = _keys(raw.get("schedulers"))
+    yield from _platform_problems(root, ("causes",), raw.get("causes"), teams)
     for steps, settings in settings_in(raw):
         yield from _team_problems(root, (*steps, "team"), settings.get("team"), teams)
         for at, name in _texts(settings.get("downstream")):
             yield from _downstream_problems(root, (*steps, "downstream", at), name, raw, schedulers)
-        for mark_steps, mark in _marks(settings.get("safe_to_retry"), (*steps, "safe_to_retry")):
-            for at, cause in _texts(mark.get("causes")):
-                yield from _cause_problems(root, (*mark_steps, "causes", at), cause, rules, broken)
-    causes = raw.get("causes")
+        yield from _mark_problems(root, steps, settings, causes)
+        yield from _platform_problems(root, (*steps, "causes"), settings.get("causes"), teams)
+
+
+def _platform_problems(root: Node, steps: Steps, causes: object, teams: Set[str]) -> Iterator[Problem]:
     for at, cause in enumerate(causes if isinstance(causes, list) else ()):
         if isinstance(cause, dict):
-            yield from _team_problems(root, ("causes", at, "platform_team"), cause.get("platform_team"), teams)
-
-
-def load_causes(root: Node, causes: Mapping[int, Mapping[str, Any]]) -> tuple[RuleSet, list[Problem], set[str]]:
-    """All rules with the good ones of `causes` (by their place), what is wrong with the others, and their ids."""
-    problems: list[Problem] = []
-    broken: set[str] = set()
-    good = dict(causes)
-    first: dict[object, int] = {}
-    for at, cause in causes.items():
-        if first.setdefault(cause.get("id"), at) != at:
-            problems.append(problem_at(root, ("causes", at, "id"), f"the cause {quoted(cause.get('id'))} stands twice"))
-            del good[at]
-    while True:
-        try:
-            return _rules_with(json.dumps(list(good.values()))), problems, broken
-        except RuleError as failed:
-            ours = [at for at, cause in good.items() if str(cause.get("id")) == failed.rule_id]
-            if not ours:
-                raise
-            problems.append(_rule_problem(root, ours[0], good.pop(ours[0]), failed))
-            broken.add(failed.rule_id)
-
-
-@lru_cache(maxsize=8)
-def _rules_with(causes: str) -> RuleSet:
-    """Compiling takes far longer than all the rest of a load, and most files have the causes that they had before."""
-    return load_rules(tuple(json.loads(causes)))
-
-
-def _rule_problem(root: Node, at: int, cause: Mapping[str, Any], failed: RuleError) -> Problem:
-    steps: Steps = ("causes", at)
-    value: Any = cause
-    for part in failed.field.replace("[", ".[").split("."):
-        step = int(part[1:-1]) if part.startswith("[") and part[1:-1].isdigit() else part
-        in_list = isinstance(value, list) and isinstance(step, int) and step < len(value)
-        if in_list or (isinstance(value, dict) and step in value):
-            value = value[step]
-        else:
-            continue
-        steps = (*steps, step)
-    where = f"character {failed.column}: " if failed.column > 1 else ""
-    return problem_at(root, steps, f"{where}{failed.message.rstrip('.')}")
+            yield from _team_problems(root, (*steps, at, "platform_team"), cause.get("platform_team"), teams)
 
 
 def _team_problems(root: Node, steps: Steps, team: object, teams: Set[str]) -> Iterator[Problem]:
@@ -103,17 +61,24 @@ def _downstream_problems(
         yield problem_at(root, steps, f"{quoted(scheduler)} has no job {quoted(job)}", nearest(job, known))
 
 
-def _cause_problems(root: Node, steps: Steps, cause: str, rules: RuleSet, broken: Set[str]) -> Iterator[Problem]:
-    known = set(rules.ids())
+def _mark_problems(root: Node, steps: Steps, settings: dict[str, Any], causes: Causes) -> Iterator[Problem]:
+    """A mark may name a cause of another entry, since several may hold for a job; its own entry's is looked at first."""
+    entry = steps[-1] if isinstance(steps[-1], int) else None
+    for mark_steps, mark in _marks(settings.get("safe_to_retry"), (*steps, "safe_to_retry")):
+        for at, cause in _texts(mark.get("causes")):
+            yield from _cause_problems(root, (*mark_steps, "causes", at), cause, causes, entry)
+
+
+def _cause_problems(root: Node, steps: Steps, cause: str, causes: Causes, entry: int | None) -> Iterator[Problem]:
     if cause == NEVER_MARKABLE or cause.startswith(LATE):
         yield problem_at(root, steps, f"{quoted(cause)} can never be marked safe to retry")
-    elif cause in known:
-        if rules.rule(cause).never_safe:
+    elif (named := causes.named(cause, entry=entry)) is not None:
+        if named.never_safe:
             yield problem_at(
                 root, steps, f"{quoted(cause)} can never be marked safe to retry", "its rule says never_safe"
             )
-    elif cause.strip() and cause not in broken:
-        yield problem_at(root, steps, f"there is no cause {quoted(cause)}", nearest(cause, known))
+    elif cause.strip() and cause not in causes.broken:
+        yield problem_at(root, steps, f"there is no cause {quoted(cause)}", nearest(cause, causes.everywhere))
 
 
 def _marks(value: object, steps: Steps) -> Iterator[tuple[Steps, dict[str, Any]]]:

@@ -3,9 +3,7 @@
 It reads the raw values and passes over what the shapes report as of the wrong kind: so one load tells everything.
 """
 
-import binascii
 import re
-from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -15,11 +13,13 @@ from bot.policies.findings import problem_at
 from bot.policies.nodes import Node
 from bot.policies.problems import Problem, nearest
 from bot.policies.readings import Misread, quoted, read_clock_time, read_duration
-from bot.policies.values import Steps
+from bot.policies.values import Expanded, Steps
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _JOB_NAME = re.compile(r"[^\s\x00-\x1f](?:[^\x00-\x1f]{0,198}[^\s\x00-\x1f])?")
+_NOT_BASE64 = re.compile(r"[^A-Za-z0-9+/]")
 WALL_CLOCK = "run_hours"
+ENCODED = "whsec_"
 
 
 def relation_problems(root: Node, raw: Mapping[str, Any]) -> Iterator[Problem]:
@@ -86,16 +86,24 @@ def _scheduler_problems(root: Node, steps: Steps, scheduler: dict[str, Any]) -> 
                 yield problem_at(root, steps, "needs either token, or user and password", key=True)
         case "webhook":
             secret = scheduler.get("secret")
-            if isinstance(secret, str) and secret.startswith("whsec_") and not _is_base64(secret[6:]):
-                message = "the secret begins with whsec_, but what follows is not base64"
-                yield problem_at(root, (*steps, "secret"), message)
+            if isinstance(secret, str) and (fault := _secret_fault(secret)):
+                taken = isinstance(secret, Expanded)
+                hint = f"look at the value of {quoted(secret)}" if taken else "written whsec_ and base64, or plain text"
+                yield problem_at(root, (*steps, "secret"), fault, hint)
 
 
-def _is_base64(text: str) -> bool:
-    try:
-        return len(b64decode(text, validate=True)) > 0
-    except (binascii.Error, ValueError):
-        return False
+def _secret_fault(secret: str) -> str | None:
+    """What is wrong with an encoded secret; a plain one is never wrong. No part of a secret is quoted."""
+    if not secret.strip().startswith(ENCODED):
+        return None
+    if secret != secret.strip():
+        return "the secret has blanks around it"
+    encoded = secret.removeprefix(ENCODED).rstrip("=")
+    if not encoded:
+        return f"nothing follows {ENCODED} in the secret"
+    if wrong := _NOT_BASE64.search(encoded):
+        return f"character {len(ENCODED) + wrong.start() + 1} of the secret is not base64"
+    return "the secret is not base64 after whsec_: it is cut off" if len(encoded) % 4 == 1 else None
 
 
 def _schedule_problems(root: Node, steps: Steps, schedule: dict[str, Any], ways: tuple[str, ...]) -> Iterator[Problem]:

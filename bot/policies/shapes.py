@@ -202,12 +202,6 @@ class SettingsShape(Shape):
     watch_manual: Flag | None = None
 
 
-class JobsShape(SettingsShape):
-    """An entry of `jobs`: what holds for the jobs that `match`."""
-
-    match: Text
-
-
 Signals = Annotated[
     Annotated[dict[str, Any], Tag("one")] | Annotated[list[dict[str, Any]], Tag("many")],
     Discriminator(lambda value: "many" if isinstance(value, list) else "one"),
@@ -231,10 +225,18 @@ class CauseShape(Shape):
     never_safe: Flag = False
     excludes: Flag = False
     generic: Flag = False
+    implies: list[Text] = Field(default=[])
     platform_team: Text | None = None
     when: Signals
     unless: Signals | None = None
     examples: ExamplesShape = ExamplesShape()
+
+
+class JobsShape(SettingsShape):
+    """An entry of `jobs`: what holds for the jobs that `match`, with cause rules for their failures only."""
+
+    match: Text
+    causes: list[CauseShape] | None = None
 
 
 class FallbackShape(Shape):

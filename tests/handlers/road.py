@@ -87,7 +87,6 @@ def road(database: Path, clock: Clock, workspace: Workspace) -> Iterator[Road]:
         storage=storage,
         reads=storage.reads,
         worlds=worlds,
-        rules=lambda: policies.rules,
         clock=clock,
         committed=lambda _: None,
     )
