@@ -32,7 +32,7 @@ _LEASES = union_all(
     )
 )
 _UNPOSTED = views.c.conversation_id.in_(select(conversations.c.id).where(conversations.c.root_ts.is_(None)))
-
+_POSTED = views.c.conversation_id.in_(select(conversations.c.id).where(conversations.c.root_ts.is_not(None)))
 
 _BEGUN_FIRST = (EffectState.SENDING, EffectState.WAITING)
 
@@ -76,7 +76,10 @@ def _look_at(table: Table) -> Any:
 
 
 def _returns(outbox_row: ColumnElement[bool], view: ColumnElement[bool]) -> tuple[Any, ...]:
-    """What was being sent first; then what only waited for its turn. A row that somebody works on just now is left alone."""
+    """What was being sent first; then what only waited for its turn. A row that somebody works on just now is left alone.
+
+    Each statement names its rows by itself: one that the first has left alone must not be given back as certain by the next.
+    """
     freed: dict[str, Any] = {"leased_by": None, "leased_until": None}
     sending, waiting = (_free(outbox, outbox.c.state == state, outbox_row) for state in _BEGUN_FIRST)
     return (
@@ -97,7 +100,7 @@ def _returns(outbox_row: ColumnElement[bool], view: ColumnElement[bool]) -> tupl
             repointed=False,
             **freed,
         ),
-        views.update().where(_free(views, view)).values(repointed=False, **freed),
+        views.update().where(_free(views, _POSTED, view)).values(repointed=False, **freed),
     )
 
 

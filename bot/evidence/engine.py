@@ -7,6 +7,7 @@ import re
 import threading
 from array import array
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 
 import hyperscan
 
@@ -57,18 +58,36 @@ def text_bytes(text: str) -> bytes:
 
 
 class Compiled:
-    """Patterns compiled together, usable from any number of threads."""
+    """Patterns compiled together, usable from any number of threads.
 
-    def __init__(self, patterns: Sequence[tuple[bytes, int]]) -> None:
+    `beside`: they are compiled in a thread, which holds up nobody but the first match. Only for patterns that are known
+    to be good: what the engine says of them is raised by that match.
+    """
+
+    def __init__(self, patterns: Sequence[tuple[bytes, int]], *, beside: bool = False) -> None:
+        self._patterns = patterns
         self._count = len(patterns)
         self._local = threading.local()
         self._database = hyperscan.Database()
-        if patterns:
-            self._database.compile(
-                expressions=[pattern for pattern, _ in patterns],
-                ids=list(range(len(patterns))),
-                flags=[flags for _, flags in patterns],
-            )
+        self._made: Future[None] = Future()
+        if beside:
+            threading.Thread(target=self._make, name="compile", daemon=True).start()
+        else:
+            self._make()
+            self._made.result()
+
+    def _make(self) -> None:
+        try:
+            if self._patterns:
+                self._database.compile(
+                    expressions=[pattern for pattern, _ in self._patterns],
+                    ids=list(range(self._count)),
+                    flags=[flags for _, flags in self._patterns],
+                )
+        except hyperscan.HyperscanError as refused:
+            self._made.set_exception(refused)
+        else:
+            self._made.set_result(None)
 
     def __len__(self) -> int:
         return self._count
@@ -81,6 +100,7 @@ class Compiled:
         found = array("Q")
         if not self._count or not data:
             return found
+        self._made.result()
 
         def on_match(index: int, start: int, end: int, flags: int, context: object) -> bool:
             found.append(end << INDEX_BITS | index)
@@ -104,8 +124,8 @@ class Compiled:
 class Matcher(Compiled):
     """Patterns of rules: whether each is found, and where first."""
 
-    def __init__(self, patterns: Sequence[str]) -> None:
-        super().__init__([(pattern.encode(), _FLAGS) for pattern in patterns])
+    def __init__(self, patterns: Sequence[str], *, beside: bool = False) -> None:
+        super().__init__([(pattern.encode(), _FLAGS) for pattern in patterns], beside=beside)
 
     def find(self, data: bytes) -> Mapping[int, int] | None:
         """Return the index of each pattern found with where its first match ends, None when the scan failed."""

@@ -21,6 +21,7 @@ from bot.evidence.types import UNKNOWN, RetryHint
 
 _ID = re.compile(r"[a-z][a-z0-9_]{0,40}(?:\.[a-z0-9][a-z0-9_]{0,60}){1,3}")
 _TOP_CHOICE = re.compile(r"\|\.\*")
+_NAMES = "names.yaml"
 _FIELDS = ("type", "message", "near", "log", "exit", "signal", "untyped")
 
 
@@ -170,10 +171,12 @@ class _Builder:
 def packaged_rules() -> tuple[Mapping[str, Any], ...]:
     """Return the rules that come with the product, as they stand in their files."""
     folder = resources.files("bot.evidence").joinpath("rules")
+    names = folder.joinpath(_NAMES).read_text(encoding="utf-8")
     found: list[Mapping[str, Any]] = []
     for entry in sorted(folder.iterdir(), key=lambda one: one.name):
-        if entry.name.endswith(".yaml"):
-            found.extend(yaml.load(entry.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader))
+        if entry.name.endswith(".yaml") and entry.name != _NAMES:
+            listed = yaml.load(names + entry.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+            found.extend(one for one in listed if isinstance(one, Mapping))
     return tuple(found)
 
 
@@ -186,8 +189,8 @@ def _packaged() -> _Packaged:
         types=builder.types.texts(),
         messages=builder.messages.texts(),
         lines=builder.lines.texts(),
-        message_matcher=Matcher(builder.messages.texts()),
-        line_matcher=Matcher(builder.lines.texts()),
+        message_matcher=Matcher(builder.messages.texts(), beside=True),
+        line_matcher=Matcher(builder.lines.texts(), beside=True),
     )
 
 

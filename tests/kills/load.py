@@ -4,6 +4,7 @@ import random
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import cycle
 
@@ -63,18 +64,18 @@ class Stream:
     every: float
     dice: random.Random
     _stop: threading.Event = field(default_factory=threading.Event)
-    _thread: threading.Thread | None = None
     _names: Iterator[int] = field(default_factory=lambda: iter(range(10**6)))
 
-    def flow(self) -> None:
+    @contextmanager
+    def flowing(self) -> Iterator[None]:
         self._stop.clear()
-        self._thread = threading.Thread(target=self._begin_stories, name="stream", daemon=True)
-        self._thread.start()
-
-    def stop(self) -> None:
-        self._stop.set()
-        if self._thread is not None:
-            self._thread.join()
+        thread = threading.Thread(target=self._begin_stories, name="stream", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            self._stop.set()
+            thread.join()
 
     def _begin_stories(self) -> None:
         for kind in cycle(ORDER):

@@ -11,7 +11,7 @@ from bot.incidents.model import UNRESOLVED, Incident
 from bot.store import StorageDown
 from storage.columns import AnyRow
 from storage.database import Database
-from storage.queue_tables import IS_UNSETTLED, IS_WANTED, conversations, outbox, policies, timers, views
+from storage.queue_tables import IS_UNSETTLED, IS_WANTED, conversations, outbox, people, policies, timers, views
 from storage.tables import evidence, jobs, occurrences, reruns, runs
 
 MIGRATING = 7_231_604_118 & 0xFFFFFFFF
@@ -72,6 +72,10 @@ class Watch:
         """Effects and views that are still to be sent."""
         rows = select(func.count()).select_from(outbox).where(text(IS_UNSETTLED))
         return self._number(rows) + self._number(select(func.count()).select_from(views).where(text(IS_WANTED)))
+
+    def people(self) -> int:
+        """Those whom the product knows; until it has read the workspace for the first time, nobody may decide."""
+        return self._number(select(func.count()).select_from(people))
 
     def rerunning(self) -> int:
         found = select(func.count()).select_from(occurrences).where(occurrences.c.status == "rerunning")

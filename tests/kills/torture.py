@@ -13,7 +13,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,12 +24,13 @@ from tests.kills.audit import World, problems
 from tests.kills.edge import Moment
 from tests.kills.load import Load, Stream
 from tests.kills.picture import Watch
-from tests.kills.rest import Rest
+from tests.kills.rest import PATIENCE, Rest, until
 from tests.kills.source import Source
 from tests.kills.town import ALONE, Town, opened
 from tests.postgres import running_postgres
 
 SPLIT = ("web", "worker", "clock")
+"""The last one may lead; it is there first, so that web knows people who may decide from its first moment on."""
 TEAMS = ("alpha", "beta", "gamma", "delta")
 CALLS = ("/chat.postMessage", "/chat.update", "/files.completeUploadExternal", "/conversations.")
 LONGEST_LIFE = 1.2
@@ -52,7 +53,13 @@ class Torturer:
 
     def round(self, kills: int) -> None:
         """So many kills under load; afterwards everything comes to rest."""
-        self.stream.flow()
+        with self.stream.flowing():
+            self._kills(kills)
+        begun_at = datetime.now(UTC)
+        self.town.start()
+        self.rest.after_beginning(begun_at)
+
+    def _kills(self, kills: int) -> None:
         until = self.town.died + kills
         while self.town.died < until:
             self.town.start()
@@ -60,10 +67,6 @@ class Torturer:
             before = self.town.died
             getattr(self, f"_{way}")()
             self.ways[way] += self.town.died - before
-        self.stream.stop()
-        begun_at = datetime.now(UTC)
-        self.town.start()
-        self.rest.after_beginning(begun_at)
 
     def _anywhere(self) -> None:
         self._pause.wait(LONGEST_LIFE * self.dice.random())
@@ -107,21 +110,23 @@ def torture(
 ) -> dict[str, Any]:
     """Everything about one run; `problems` is empty when nothing was lost or doubled."""
     begun = time.monotonic()
-    with opened(Town(place, url, TEAMS, roles=roles)) as town:
+    with (
+        opened(Town(place, url, TEAMS, roles=roles)) as town,
+        closing(Load(town, Source(town.url))) as load,
+        closing(Watch(url)) as watch,
+    ):
         dice = random.Random(seed)
-        load = Load(town, Source(town.url))
-        watch = Watch(url)
         rest = Rest.of(town, load, watch)
         torturer = Torturer(town, load, Stream(load, TEAMS, every, dice), rest, dice)
         if roles != ALONE:
             town.migrate()
+        town.begin(roles[-1])
+        until(watch.people, within=PATIENCE, what="nobody is known yet")
         while town.died < kills:
             torturer.round(min(KILLS_A_ROUND, kills - town.died))
             print(f"{town.died} kills, {len(load.stories)} jobs, at rest", file=sys.stderr, flush=True)
         picture = watch.picture()
         found = problems(World(picture=picture, seen=town.seen, stories=load.stories, ledger=town.ledger))
-        load.close()
-        watch.close()
         return {
             "figure": "torture",
             "db": url.partition(":")[0],

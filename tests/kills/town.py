@@ -29,6 +29,7 @@ LOOPBACK = "127.0.0.1"
 PATIENCE = 30.0
 PORTS = (20_000, 32_000)
 ALONE = ("run",)
+FRONTS = ("run", "web")
 
 
 @dataclass(slots=True)
@@ -131,7 +132,8 @@ class Town:
 
         A command that the dead one was just about to start holds its sockets for a moment, until it is another program.
         """
-        self._until_free()
+        if role in FRONTS:
+            self._until_free()
         self.pids[role] = int(self._ordered(f"born {role}"))
         self.lives += 1
         return self.pids[role]
@@ -148,7 +150,7 @@ class Town:
         self.wait_ready()
 
     def wait_ready(self) -> None:
-        front = next(role for role in self.roles if role in ("run", "web"))
+        front = next(role for role in self.roles if role in FRONTS)
         while True:
             try:
                 self._http.get("/healthz").raise_for_status()
