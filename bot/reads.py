@@ -4,8 +4,10 @@ It changes nothing and decides nothing.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 
+from bot.evidence.types import UNKNOWN, Evidence
 from bot.incidents.keys import JobKey
 from bot.incidents.memory import JobMemory
 from bot.incidents.model import Incident, Status
@@ -17,6 +19,9 @@ from bot.render.snapshot import Snapshot
 from bot.store import JobIncidents, Reads, Which
 
 LISTED = 100
+PAST = 4
+ELSEWHERE = 100
+LATELY = timedelta(hours=24)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,9 +56,18 @@ class Records:
         self._record_url = record_url
 
     def snapshot(self, record: int, number: int, evidence: str | None = None) -> Snapshot | None:
-        """The occurrence as it stands now; `evidence` names another failure's than the newest (a reply speaks of its own)."""
-        incident = self._reads.incident(record=record, number=number)
-        return self._snapshot(incident, evidence) if incident is not None else None
+        """The occurrence as it stands now.
+
+        `evidence` names the failure that a reply speaks of; then it is looked up as well how that failure ended whenever it
+        came, and who else failed of its cause.
+        """
+        with self._reads.at_once():
+            incident = self._reads.incident(record=record, number=number)
+            if incident is None:
+                return None
+            now = self._clock()
+            found = self._snapshot(incident, evidence, now)
+            return self._with_past(found, found.evidence, now) if evidence and found.evidence else found
 
     def permalink(self, record: int, number: int) -> str | None:
         """The address of the occurrence's thread; None when it has none yet."""
@@ -81,21 +95,33 @@ class Records:
             url=self.permalink(incident.record, incident.number),
         )
 
-    def _snapshot(self, incident: Incident, evidence: str | None) -> Snapshot:
-        now = self._clock()
-        world = self._worlds.of(incident.job, now)
+    def _with_past(self, snapshot: Snapshot, evidence: Evidence, now: datetime) -> Snapshot:
+        """What is remembered of failures like this one, the occurrence itself left out."""
+        incident, cause = snapshot.incident, evidence.cause.id
+        known = self._reads.past_failures(job=incident.job, fingerprint=evidence.fingerprint, limit=PAST)
+        past = tuple(one for one in known.newest if one.id != incident.id)
+        others: tuple[JobKey, ...] = ()
+        if cause != UNKNOWN:
+            since = now - LATELY
+            others = self._reads.others_with_cause(cause=cause, since=since, job=incident.job, limit=ELSEWHERE)
+        times = known.times - (len(known.newest) - len(past))
+        return replace(snapshot, past=past[: PAST - 1], past_times=times, same_cause=others)
+
+    def _snapshot(self, incident: Incident, evidence: str | None, now: datetime) -> Snapshot:
+        world = self._worlds.around(self._worlds.of(incident.job, now), incident, None, now)
         memory = self.memory_of(incident.job) or JobMemory()
         read = Read(key=incident.job, id=0, memory=memory, incidents=JobIncidents(unresolved=incident))
         booked = self._reads.booked(scopes=scopes_of(incident.job, world.policy, now))
         situation = situation_of(read, world, now, booked=booked, about=incident, failure=incident.failure)
         named = evidence or incident.failure.evidence
-        team = world.policy.team
+        team = situation.team
         schedule = world.schedule or memory.schedule
         owed_since = min((owed.nominal_time or owed.since for owed in incident.owed), default=None)
         return Snapshot(
             incident=incident,
             evidence=self._reads.evidence(key=named) if named else None,
             team=team.name if team else "",
+            teams=self._worlds.teams(),
             owners=self._people().deciders(world.directory),
             can=world.can,
             policy=world.policy,

@@ -1,6 +1,8 @@
 """The read side: looks for pages, commands, messages and figures, on connections that block no writer. Changes nothing."""
 
 from collections.abc import Collection
+from contextlib import AbstractContextManager
+from datetime import datetime
 from fnmatch import fnmatchcase
 from itertools import islice
 from typing import Any
@@ -10,14 +12,15 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, func,
 from bot.evidence.types import Evidence
 from bot.incidents.keys import JobKey, RunRef
 from bot.incidents.model import UNRESOLVED, Incident
-from bot.store import Booking, EffectRow, EffectState, JobRow, Scope, TimelineRow, Which
-from storage import budgets, incidents
+from bot.store import Booking, EffectRow, EffectState, GoodRunFacts, JobRow, PastFailures, Scope, TimelineRow, Which
+from storage import budgets, incidents, past
 from storage.columns import AnyRow
-from storage.database import Database
 from storage.jobs import job_row
-from storage.queue import EFFECTS, effect_row
+from storage.queue import EFFECTS
 from storage.queue_tables import IS_UNSETTLED, IS_WANTED, conversations, outbox, timers, views
+from storage.rows import effect_row
 from storage.tables import IS_UNRESOLVED, evidence, jobs, occurrences, reruns, runs, timeline
+from storage.team_reads import SqlTeamReads
 
 
 def _of(table: Any) -> ColumnElement[bool]:
@@ -81,11 +84,11 @@ _TOTALS: tuple[tuple[str, Select[Any]], ...] = (
 )
 
 
-class SqlReads:
+class SqlReads(SqlTeamReads):
     """Implements `bot.store.Reads`."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def at_once(self) -> AbstractContextManager[object]:
+        return self._database.read()
 
     def incident(self, *, record: int, number: int) -> Incident | None:
         with self._database.read() as connection:
@@ -157,6 +160,19 @@ class SqlReads:
             row = _job(connection, job)
             good = row.memory.last_good if row else None
             return _facts(connection, job, good.run) if good else None
+
+    def good_runs(self, job: JobKey) -> tuple[GoodRunFacts, ...]:
+        with self._database.read() as connection:
+            row = _job(connection, job)
+            return past.good_runs(connection, row) if row else ()
+
+    def past_failures(self, *, job: JobKey, fingerprint: str, limit: int) -> PastFailures:
+        with self._database.read() as connection:
+            return past.past_failures(connection, job=job, fingerprint=fingerprint, limit=limit)
+
+    def others_with_cause(self, *, cause: str, since: datetime, job: JobKey, limit: int) -> tuple[JobKey, ...]:
+        with self._database.read() as connection:
+            return past.others_with_cause(connection, cause=cause, since=since, job=job, limit=limit)
 
     def outbox(self, *, states: Collection[EffectState], limit: int) -> tuple[EffectRow, ...]:
         with self._database.read() as connection:

@@ -3,10 +3,11 @@
 Pure: it must not know incidents, storage, the network or the clock.
 """
 
+from bot.evidence.addresses import hide_addresses
 from bot.evidence.cleaning import clean
-from bot.evidence.explaining import Tried, tried_rules
+from bot.evidence.explaining import Explanation, Said, Tried, explain_failure, tried_rules
 from bot.evidence.facts import read_run_facts
-from bot.evidence.masking import mask
+from bot.evidence.masking import mask, mask_name
 from bot.evidence.reading import read_failure
 from bot.evidence.rule import Rule
 from bot.evidence.rule_fields import RuleError
@@ -33,15 +34,20 @@ __all__ = [
     "ErrorReport",
     "Evidence",
     "EvidenceLine",
+    "Explanation",
     "RetryHint",
     "RootError",
     "Rule",
     "RuleError",
     "RuleSet",
+    "Said",
     "Tried",
     "clean",
+    "explain_failure",
+    "hide_addresses",
     "load_rules",
     "mask",
+    "mask_name",
     "read_failure",
     "read_run_facts",
     "tried_rules",

@@ -1,248 +1,213 @@
-"""Compares the facts of a failed run with the last good run's and ranks what differs.
+"""Compares the facts of a failed run with the last good runs' and ranks what differs by how plausibly it matters.
 
 It expects facts that were masked and capped already, and never says that nothing changed: an empty answer means
 that nothing was found among what is known.
 """
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from bot.evidence.amounts import number, span
+from bot.evidence import inputs
+from bot.evidence.amounts import share
+from bot.evidence.differences import NOTHING, Difference, Path, differences
 from bot.evidence.facts import capped
-from bot.evidence.types import Change, ChangeKind
+from bot.evidence.found import CHOSEN, FITTING, ORDER, Aspect, Found, aspect_of, part, seconds
+from bot.evidence.named import Spoken, spoken
+from bot.evidence.reasons import label_of, says, says_code, says_number
+from bot.evidence.text_diffs import text_diff
+from bot.evidence.types import Change
+from bot.evidence.usual import Usual, is_number, usual
 
-VALUE_CAP = 200
 CHANGES_CAP = 100
+DIFFS_CAP = 5
 VOLUME_STEP = 0.2
 TIMING_STEP = 0.5
 TELLING_SECONDS = 5.0
+LISTED = 10
 
-_ORDER = ("code", "config", "params", "schema", "volume", "env", "resources", "upstream", "timing")
-_LAST = len(_ORDER)
-_CHOSEN = frozenset(_ORDER.index(name) for name in ("code", "config", "params", "schema", "env"))
-_TIMING = _ORDER.index("timing")
-_NOISE_NAME = re.compile(
-    r"(?:^|_)(?:run_?id|uuid|guid|pid|ppid|host|hostname|host_?name|pod|pod_?name|node|node_?name|ip|address|attempt|try_number|generation"
-    r"|nonce|timestamp|time|now|started|ended|created|modified|updated|tmpdir|temp|cwd_inode|correlation_?id|request_?id|trace_?id"
-    r"|container_?id|task_?id|execution_?date|logical_?date|nominal_?time|data_interval)$|_at$|_ts$",
-    re.IGNORECASE,
-)
-_NOISE_VALUE = re.compile(
-    r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?)?"
-    r"|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
-    r"|/(?:tmp|var/tmp|var/folders|dev/shm|run)/\S{1,400}"
-    r"|0x[0-9a-fA-F]{1,32}|(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?"
-)
 _DURATIONS = re.compile(r"duration|elapsed|seconds|_s$|_ms$", re.IGNORECASE)
-_MILLIS = re.compile(r"_ms$|millis(?:econds)?$", re.IGNORECASE)
+_BOUNDS = re.compile(r"limit|timeout|quota|request|cores|cpus|workers|executors|instance|spot", re.IGNORECASE)
+_LINE = re.compile(r"\n")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
-    order: int
-    size: float
-    change: Change
+def changes_between(
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    *,
+    earlier: Sequence[Mapping[str, Any]] = (),
+    error: str = "",
+    cause: str = "",
+) -> tuple[Change, ...]:
+    """Return what differs from the last good run `before`, what most plausibly matters first.
 
-
-def changes_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Change, ...]:
-    """Return what differs, what most plausibly matters first."""
-    found: list[_Found] = []
-    for name in dict.fromkeys((*before, *after)):
-        if name == "inputs":
-            found += _inputs(_mapping(before.get(name)), _mapping(after.get(name)))
-        else:
-            found += _tree(name, before.get(name, _NOTHING), after.get(name, _NOTHING), _order(name))
-    found.sort(key=lambda one: (one.order, -one.size, one.change.path))
-    return tuple(replace(one.change, rank=rank) for rank, one in enumerate(found[:CHANGES_CAP]))
-
-
-class _Nothing:
-    """Stands for a value that is not there, which None does not."""
-
-
-_NOTHING = _Nothing()
-
-
-def _order(name: str) -> int:
-    return _ORDER.index(name) if name in _ORDER else _LAST
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _tree(path: str, before: Any, after: Any, order: int) -> Iterator[_Found]:
-    if before == after and type(before) is type(after):
-        return
-    if isinstance(before, Mapping) and isinstance(after, Mapping):
-        for name in dict.fromkeys((*before, *after)):
-            yield from _tree(f"{path}.{name}", before.get(name, _NOTHING), after.get(name, _NOTHING), order)
-    elif isinstance(before, list) and isinstance(after, list):
-        yield from _lists(path, before, after, order)
-    elif not _is_noise(path, before, after, order):
-        yield _found(path, before, after, order)
-
-
-def _is_noise(path: str, before: Any, after: Any, order: int) -> bool:
-    if _NOISE_NAME.search(path.rpartition(".")[2]):
-        return True
-    if isinstance(before, str) and isinstance(after, str):
-        return bool(_NOISE_VALUE.fullmatch(before) and _NOISE_VALUE.fullmatch(after))
-    if not (_is_number(before) and _is_number(after)):
-        return order == _TIMING and (before is _NOTHING or after is _NOTHING)
-    if order in _CHOSEN:
-        return False
-    share = _share(before, after)
-    if order == _TIMING or _DURATIONS.search(path):
-        long = abs(_seconds(path, after) - _seconds(path, before)) >= TELLING_SECONDS
-        return not long or (share is not None and abs(share) < TIMING_STEP)
-    return share is not None and order == _ORDER.index("resources") and abs(share) < VOLUME_STEP
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _seconds(path: str, value: float) -> float:
-    return value / 1000 if _MILLIS.search(path) else value
-
-
-def _share(before: Any, after: Any) -> float | None:
-    """Return the relative change of two numbers, None where there is none."""
-    if not _is_number(before) or not _is_number(after) or before == 0:
-        return None
-    return (float(after) - float(before)) / abs(float(before))
-
-
-def _found(path: str, before: Any, after: Any, order: int, *, note: str | None = None) -> _Found:
-    kind = ChangeKind.ADDED if before is _NOTHING else ChangeKind.REMOVED if after is _NOTHING else ChangeKind.CHANGED
-    share = _share(before, after)
-    return _Found(
-        order=order,
-        size=abs(share) if share is not None else 1.0,
-        change=Change(
-            path=capped(path, VALUE_CAP),
-            kind=kind,
-            before=_shown(before, path, order),
-            after=_shown(after, path, order),
-            note=note or (_percent(share) if share is not None else None),
-            rank=0,
-        ),
+    `earlier` are the facts of good runs before it, by which numbers are judged; `error` is what the root error says,
+    `cause` the id of its class: what they speak of comes first.
+    """
+    judge = _Judge(past=(before, *earlier), before=before, after=after)
+    told, fitting = spoken(error), FITTING.get(cause.partition(".")[0], frozenset())
+    pairs = ((_named(one, told), one) for one in judge.found())
+    ranked = sorted(pairs, key=lambda pair: _rank(pair[0], pair[1], fitting))
+    return tuple(
+        one.change(rank=rank, named=name, with_diff=rank < DIFFS_CAP)
+        for rank, (name, one) in enumerate(ranked[:CHANGES_CAP])
     )
 
 
-def _shown(value: Any, path: str, order: int) -> str | None:
-    if value is _NOTHING:
+def _named(one: Found, told: Spoken) -> str | None:
+    if one.aspect in (Aspect.USAGE, Aspect.TIMING):
         return None
-    if isinstance(value, bool) or value is None:
-        return str(value).lower() if value is not None else "none"
-    if isinstance(value, list):
-        return capped(", ".join(str(one) for one in value[:50]), VALUE_CAP)
-    if isinstance(value, Mapping):
-        return capped(", ".join(f"{name}: {inner}" for name, inner in list(value.items())[:50]), VALUE_CAP)
-    if _is_number(value) and order == _TIMING:
-        return capped(span(_seconds(path, value)), VALUE_CAP)
-    if isinstance(value, float) and order not in _CHOSEN:
-        return number(value)
-    return capped(str(value), VALUE_CAP)
+    if one.diff is not None and told.quotes_of(one.diff.changed):
+        return one.path[-1]
+    return told.names(one.names)
 
 
-def _percent(share: float) -> str:
-    percent = share * 100
-    if percent > 1000:
-        return f"{share + 1:,.0f} times as much".replace(",", " ")
-    digits = 3 if -100 < percent < -99.9 else 1 if abs(percent) < 10 else 0
-    return f"{percent:+.{digits}f} %"
+def _rank(name: str | None, one: Found, fitting: frozenset[Aspect]) -> tuple[bool, bool, int, float, Path]:
+    return name is None, one.aspect not in fitting, ORDER[one.aspect], -one.weight, one.path
 
 
-def _lists(path: str, before: list[Any], after: list[Any], order: int) -> Iterator[_Found]:
-    old = {str(one) for one in before}
-    new = {str(one) for one in after}
-    gone = [str(one) for one in before if str(one) not in new]
-    come = [str(one) for one in after if str(one) not in old]
+@dataclass(slots=True)
+class _Judge:
+    """Which differences count, given what was usual."""
+
+    past: Sequence[Mapping[str, Any]]
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+    diffs: int = 0
+
+    def found(self) -> Iterator[Found]:
+        """Yield what counts in the namespaces that both runs tell of; what one does not record has not changed."""
+        for name in self.before:
+            if name not in self.after:
+                continue
+            old, new = self.before[name], self.after[name]
+            if name == "inputs":
+                for one in inputs.compared(old, new):
+                    yield from (one,) if isinstance(one, Found) else self._input(one)
+            elif name == "code":
+                for difference in differences((name,), _without_commits(old), _without_commits(new)):
+                    yield from self._other(difference, Aspect.CODE)
+            else:
+                for difference in differences((name,), old, new):
+                    yield from self._other(difference, aspect_of(name))
+
+    def _input(self, difference: Difference) -> Iterator[Found]:
+        name, leaf = difference.path[1], difference.path[-1]
+        if leaf == "digest":
+            if not self._has_diff(name):
+                said = f"{inputs.file_name(name)} was edited"
+                yield _plain(difference, Aspect.CONFIG, said, names=inputs.names_of(name))
+        elif leaf == "text" and isinstance(difference.before, str) and isinstance(difference.after, str):
+            yield self._text(difference, Aspect.CONFIG, inputs.file_name(name))
+        elif is_number(difference.before) and is_number(difference.after):
+            of = f" of {inputs.file_name(name)}"
+            yield from self._number(difference, Aspect.VOLUME, of=of, names=inputs.names_of(name))
+        else:
+            said = f"input {inputs.file_name(name)}: {says(difference, Aspect.OTHER).removeprefix(f'inputs.{name}.')}"
+            yield _plain(difference, Aspect.VOLUME, said, names=inputs.names_of(name))
+
+    def _other(self, difference: Difference, aspect: Aspect) -> Iterator[Found]:
+        before, after = difference.before, difference.after
+        both = is_number(before) and is_number(after)
+        if both and aspect not in CHOSEN and self._measured(difference, aspect):
+            yield from self._number(difference, Aspect.USAGE if aspect is Aspect.RESOURCES else aspect)
+        elif aspect is Aspect.TIMING and (before is NOTHING or after is NOTHING):
+            return
+        elif isinstance(before, str) and isinstance(after, str) and ("\n" in before or "\n" in after):
+            yield self._text(difference, aspect, label_of(difference, aspect))
+        elif isinstance(before, list) and isinstance(after, list):
+            yield _list(difference, aspect)
+        elif aspect is Aspect.CODE:
+            told = says_code(
+                difference, inputs.mapping(self.before.get("code")), inputs.mapping(self.after.get("code"))
+            )
+            yield _plain(difference, aspect, told, names=_names(difference))
+        else:
+            yield _plain(difference, aspect, says(difference, aspect), names=_names(difference))
+
+    def _measured(self, difference: Difference, aspect: Aspect) -> bool:
+        """Whether a number was measured, so that it may differ a little from run to run."""
+        if aspect is Aspect.RESOURCES:
+            return not _BOUNDS.search(difference.path[-1])
+        return aspect in (Aspect.VOLUME, Aspect.TIMING) or bool(_DURATIONS.search(difference.path[-1]))
+
+    def _number(
+        self, difference: Difference, aspect: Aspect, *, of: str = "", names: tuple[str, ...] = ()
+    ) -> Iterator[Found]:
+        before, after, leaf = difference.before, difference.after, difference.path[-1]
+        known = usual([_at(run, difference.path) for run in self.past])
+        timing = aspect is Aspect.TIMING or _DURATIONS.search(leaf) is not None
+        if not _unlike(before, after, known, step=TIMING_STEP if timing else VOLUME_STEP):
+            return
+        normal = known.middle if known else before
+        if timing and abs(seconds(leaf, after) - seconds(leaf, normal)) < TELLING_SECONDS:
+            return
+        note = "empty now" if after == 0 else "was empty" if before == 0 else share(normal, after)
+        yield Found(
+            aspect=aspect,
+            path=difference.path,
+            before=before,
+            after=after,
+            says=says_number(difference, aspect, of, known),
+            note=note,
+            names=names or _names(difference),
+            weight=abs(float(after) - float(normal)) / abs(normal) if normal else 1.0,
+        )
+
+    def _has_diff(self, name: str) -> bool:
+        """Whether the words of an input differ in both runs, which says more than its digest does."""
+        old, new = (inputs.mapping(inputs.mapping(run.get("inputs")).get(name)) for run in (self.before, self.after))
+        texts = (old.get("text"), new.get("text"))
+        return all(isinstance(text, str) for text in texts) and texts[0] != texts[1]
+
+    def _text(self, difference: Difference, aspect: Aspect, label: str) -> Found:
+        self.diffs += 1
+        if self.diffs > DIFFS_CAP:
+            return _plain(difference, aspect, f"{label} was edited", names=_names(difference))
+        diff = text_diff(difference.before, difference.after)
+        note = f"{diff.added} lines added, {diff.removed} removed".replace("1 lines", "1 line")
+        return _plain(difference, aspect, f"{label}: {note}", names=_names(difference), note=note, diff=diff)
+
+
+def _without_commits(code: Any) -> Any:
+    """The facts of the code without its history, by which commits are counted only."""
+    return {name: value for name, value in code.items() if name != "commits"} if isinstance(code, Mapping) else code
+
+
+def _plain(difference: Difference, aspect: Aspect, told: str, **more: Any) -> Found:
+    path, before, after = difference.path, difference.before, difference.after
+    return Found(
+        aspect=aspect, path=path, before=before, after=after, says=told, **{"note": part(before, after), **more}
+    )
+
+
+def _names(difference: Difference) -> tuple[str, ...]:
+    """What an error may call it: its own name, the value that it has now, the one that it had."""
+    values = [value for value in (difference.after, difference.before) if isinstance(value, str) and len(value) <= 200]
+    return (difference.path[-1], *(value for value in values if not _LINE.search(value)))
+
+
+def _list(difference: Difference, aspect: Aspect) -> Found:
+    old, new = [str(one) for one in difference.before], [str(one) for one in difference.after]
+    known, there = set(old), set(new)
+    gone, come = [one for one in old if one not in there], [one for one in new if one not in known]
     parts = [
-        f"{word} {capped(', '.join(some[:10]), VALUE_CAP)}"
-        for word, some in (("removed", gone), ("added", come))
-        if some
+        f"{word} {capped(', '.join(some[:LISTED]), 200)}" for word, some in (("removed", gone), ("added", come)) if some
     ]
-    yield _found(path, before, after, order, note="; ".join(parts) or "order changed")
+    note = "; ".join(parts) or "order changed"
+    label = label_of(difference, aspect)
+    return _plain(difference, aspect, f"{label}: {note}", note=note, names=(*gone, *come, difference.path[-1]))
 
 
-def _inputs(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[_Found]:
-    for name in dict.fromkeys((*before, *after)):
-        path = f"inputs.{name}"
-        old, new = before.get(name), after.get(name)
-        if old is not None and new is not None:
-            yield from _input(path, _mapping(old), _mapping(new))
-        elif old is not None:
-            yield _found(path, _brief(old), _NOTHING, _order("schema"), note="input missing")
-        elif new is not None:
-            yield _found(path, _NOTHING, _brief(new), _order("schema"), note="new input")
+def _unlike(before: float, after: float, known: Usual | None, *, step: float) -> bool:
+    """Whether a number tells something: far from the last good run's, and from all of them where they are enough."""
+    far = before == 0 or abs(after - before) >= step * abs(before)
+    return far if known is None else far and known.unlike(after, step=step)
 
 
-def _brief(facts: Any) -> str:
-    return (
-        ", ".join(f"{name} {facts[name]}" for name in ("rows", "bytes") if name in facts)
-        if isinstance(facts, Mapping)
-        else str(facts)
-    )
-
-
-def _input(path: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[_Found]:
-    for name in dict.fromkeys((*before, *after)):
-        old, new = before.get(name, _NOTHING), after.get(name, _NOTHING)
-        if name in ("schema", "header", "columns"):
-            if not (name != "schema" and "schema" in before and "schema" in after):
-                yield from _schema(f"{path}.{name}", old, new)
-        elif name in ("rows", "bytes", "size", "files"):
-            yield from _volume(f"{path}.{name}", old, new)
-        else:
-            yield from _tree(f"{path}.{name}", old, new, _order("volume"))
-
-
-def _schema(path: str, before: Any, after: Any) -> Iterator[_Found]:
-    old, new = _columns(before), _columns(after)
-    if old is None or new is None:
-        if before != after:
-            yield _found(path, before, after, _order("schema"))
-        return
-    notes = [f"column {name} removed" for name in old if name not in new]
-    notes += [f"column {name} added" for name in new if name not in old]
-    notes += [
-        f"column {name} changed type from {old[name]} to {new[name]}"
-        for name in old
-        if name in new and old[name] and new[name] and old[name] != new[name]
-    ]
-    if not notes and list(old) != list(new):
-        notes.append("columns in another order")
-    if notes:
-        gone = sum(1 for note in notes if not note.endswith("added"))
-        note = capped("; ".join(notes[:20]), VALUE_CAP)
-        yield replace(_found(path, list(old), list(new), _order("schema"), note=note), size=1.0 + gone)
-
-
-def _columns(schema: Any) -> dict[str, str] | None:
-    """Return name to type (empty where unknown) of a schema given as names, records, a mapping or a header line."""
-    if isinstance(schema, str):
-        schema = re.split(r"[,;\t|]", schema)
-    if isinstance(schema, Mapping):
-        return {str(name): str(kind) for name, kind in schema.items()}
-    if not isinstance(schema, list):
-        return None
-    columns: dict[str, str] = {}
-    for column in schema:
-        if isinstance(column, Mapping):
-            columns[str(column.get("name"))] = str(column.get("type") or "")
-        else:
-            columns[str(column).strip().strip('"')] = ""
-    return columns
-
-
-def _volume(path: str, before: Any, after: Any) -> Iterator[_Found]:
-    share = _share(before, after)
-    if before == after or (share is not None and abs(share) < VOLUME_STEP):
-        return
-    note = "empty now" if after == 0 else "was empty" if before == 0 else None
-    yield _found(path, before, after, _order("volume"), note=note)
+def _at(run: Mapping[str, Any], path: Path) -> Any:
+    value: Any = run
+    for name in path:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value

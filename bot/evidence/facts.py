@@ -8,6 +8,7 @@ from bot.evidence.cleaning import clean
 from bot.evidence.masking import MASK, mask, names_secret
 
 TEXT_CAP = 2000
+LINES_CAP = 16 * 1024
 ITEMS_CAP = 2000
 DEPTH_CAP = 12
 LEAVES_CAP = 20_000
@@ -48,9 +49,13 @@ class _Keeper:
         return self._text(str(value))
 
     def _text(self, value: str) -> str:
-        """Mask more than is kept, so that the cut falls on nothing that a whole secret would have given away."""
-        self._room -= min(len(value), TEXT_CAP)
-        return "[cut]" if self._room < 0 else capped(mask(clean(value[: 2 * TEXT_CAP])), TEXT_CAP)
+        """Keep a text, of several lines more of it, since people compare statements and configurations.
+
+        More is masked than is kept, so that the cut falls on nothing that a whole secret would have given away.
+        """
+        most = LINES_CAP if "\n" in value[:LINES_CAP] else TEXT_CAP
+        self._room -= min(len(value), most)
+        return "[cut]" if self._room < 0 else capped(mask(clean(value[: 2 * most])), most)
 
 
 def capped(text: str, most: int) -> str:

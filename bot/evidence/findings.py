@@ -30,6 +30,9 @@ from bot.evidence.shapes import (
     PLAIN_TYPE,
     QUIET,
     RETRYING,
+    RUBY_CLASS,
+    RUBY_FRAME,
+    RUBY_RAISE,
     STATUS,
     TRACEBACK,
     WITHIN,
@@ -106,7 +109,7 @@ def _at(lines: Sequence[LogLine], index: int) -> Finding | None:
     quiet = line.level in (Level.DEBUG, Level.INFO)
     if quiet:
         return _quiet(lines, index)
-    if text.strip() == "Caused by:" or (text.startswith("Caused by:") and not EXCEPTION.match(text)):
+    if text[1:9] == "aused by" and CAUSED.match(text) and not EXCEPTION.match(text):
         return _bare_cause(lines, index)
     if (found := EXCEPTION.match(text)) is not None:
         return _exception(lines, index, found)
@@ -114,6 +117,10 @@ def _at(lines: Sequence[LogLine], index: int) -> Finding | None:
         return _dbt(lines, index, found)
     if (found := EVENT.match(text)) is not None or (found := STATUS.match(text)) is not None:
         return _event(lines, index, found)
+    if (found := RUBY_RAISE.match(text) or RUBY_CLASS.match(text)) is not None and line.level is not Level.WARN:
+        return _typed(lines, index, found["type"], found["message"], Weight.TYPED)
+    if RUBY_FRAME.match(text):
+        return None
     if line.level is Level.ERROR:
         return _told(lines, index)
     if line.level is Level.WARN:
@@ -213,14 +220,14 @@ def _event(lines: Sequence[LogLine], index: int, found: re.Match[str]) -> Findin
 
 def _bare_cause(lines: Sequence[LogLine], index: int) -> Finding | None:
     """Read `Caused by:` whose words follow, on its line or on the next one that is not blank."""
-    rest = lines[index].text.partition("Caused by:")[2].strip()
+    rest = lines[index].text.partition("aused by:")[2].strip()
     at = index
     while not rest and at + 1 < len(lines) and at < index + 3:
         at += 1
         rest = lines[at].text.strip()
     if not rest:
         return None
-    rest = re.sub(r"^\d{1,3}: ", "", rest)
+    rest = re.sub(r"^(?:\d{1,3}: |\[\d{1,3}\] )", "", rest)
     found = WITHIN.match(rest)
     name, message = (found["type"], found["message"]) if found and _names_error(found["type"]) else (None, rest)
     return Finding(

@@ -9,13 +9,16 @@ from bot.evidence.engine import Spotter
 
 _NAMES = (
     r"(?:Timeout|Interrupt|Exit|Refused|Disconnected|NotFound|Conflict|Denied|Expired|Violation|Throttled|Aborted"
-    r"|Unavailable|Crash|Rollback|Cancelled|Canceled|Killed|Fault)(?:[^A-Za-z_]|$)"
+    r"|Unavailable|Crash|Rollback|Cancelled|Canceled|Killed|Fault|SlowDown|ServerBusy|NoSuchKey|NoSuchBucket|Unreachable"
+    r"|TooManyRequests)(?:[^A-Za-z_]|$)"
 )
 _DOTTED = r"\.[A-Z_$][\w$\x80-\xff]*(?:\([\w.$\x80-\xff]+\))?: "
 _BEGINS = r"(?:^|[^A-Za-z0-9_]|\dm|\[m|\\[nrt]|#012)"
 _HEADS = (
     rf"{_BEGINS}(?:E:|\*\*\*|(?:psql|pg_dump|pg_restore|curl|wget|rsync|ssh|scp|gzip|tar|aws|gsutil|bq|git|docker|kubectl"
-    rf"|helm|make|cp|mv|rm|cat|sh|bash):|Cannot|Could|Can't|thread '|\[?(?:ORA|DB2|SQL|TNS|PLS)-?\d\d\d\d)"
+    rf"|helm|make|cp|mv|rm|cat|sh|bash|slurmstepd|sbatch|srun):|Cannot|[Cc]ould|Can't|thread '|\[?(?:ORA|DB2|SQL|TNS|PLS)-?\d\d\d\d"
+    r"|(?:kex|ssh)_exchange|client_loop: |Connection (?:reset|closed) by |go: |Operation cannot be|The connection to"
+    r"|remote: [RIPH])|::[A-Z]\w*: |\.rb:\d+:in "
 )
 _FIELDS = r'"(?:exc_info|stack_?trace|stack|cause)"\s*:|(?:exc_info|stack_?trace|stack|cause)=|\\u00'
 _WORDS = (
@@ -25,7 +28,7 @@ _WORDS = (
 _ENDS = (
     r"terminated by signal|exited with code -|died unexpectedly|core dumped|not found|no such file|oom-?kill|out of memory"
     r"|\bkilled\b|was interrupted|was preempted|no longer receives|aborting task|no space left|cannot allocate|negsignal|goroutine"
-    r"|dial tcp|deadline exceeded|\bpq: |(?:read|write) tcp"
+    r"|dial tcp|deadline exceeded|bad connection$|(?:\b|\d)pq: |(?:read|write) tcp"
 )
 _HEALED = (
     r"re-?established|reachable (?:again )?after|recovered|succeeded (?:after|on)|reconnected|retry succeeded"

@@ -3,46 +3,22 @@
 It must not be relied on to make text printable: `clean` does that first.
 """
 
+import hashlib
 import math
 import re
 from collections import Counter
 from collections.abc import Callable
 
 from bot.evidence.telling import Sign, telling_spans
+from bot.evidence.tokens import TOKEN, VENDOR
 
 MASK = "[masked]"
 _SEAM = "\ue000"
 _BREAK = re.compile(r"\\[nrtfvb]|\\u00[0-9A-Fa-f]{2}|#01\d|\[\d{1,3}(?:;\d{1,3}){0,4}m")
 
-_TOKEN = re.compile(
-    r"(?<![A-Za-z0-9_-])(?:"
-    r"(?:AKIA|ASIA|AGPA|AIDA|AROA|ANPA|ANVA|AIPA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])"
-    r"|gh[pousr]_[A-Za-z0-9]{16,}"
-    r"|github_pat_\w{16,}"
-    r"|gl(?:pat|ptt|dt|rt|cbt|soat)-[\w.-]{16,}"
-    r"|xox[a-z](?:\.xox[a-z])?-[\w-]{8,}"
-    r"|xapp-[\w-]{8,}"
-    r"|AIza[\w-]{30,}"
-    r"|ya29\.[\w.-]{16,}"
-    r"|GOCSPX-[\w-]{16,}"
-    r"|sk-[\w-]{16,}"
-    r"|(?:sk|rk|pk)_(?:live|test)_\w{8,}"
-    r"|whsec_[\w+/=-]{8,}"
-    r"|npm_[A-Za-z0-9]{20,}"
-    r"|pypi-[\w-]{16,}"
-    r"|SG\.[\w-]{8,}\.[\w-]{8,}"
-    r"|dapi[0-9a-f]{24,}(?:-\d)?"
-    r"|(?:hf|dckr_pat|dop_v1|doo_v1|shpat|shpss|lin_api|glc|glsa|nrk|NRAK|tfp|figd|rubygems)[_-][\w-]{16,}"
-    r"|hv[sbr]\.[\w-]{16,}"
-    r"|AGE-SECRET-KEY-1[A-Z0-9]{16,}"
-    r"|(?:SK|AC)[0-9a-f]{32}(?![0-9a-zA-Z])"
-    r"|\d{8,10}:AA[\w-]{30,}"
-    r"|eyJ[\w-]{6,}\.[\w-]{2,}(?:\.[\w-]*){0,3}"
-    r")"
-)
 _WEBHOOK = re.compile(
     r"(hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/|discord(?:app)?\.com/api/webhooks/"
-    r"|webhook\.office\.com/webhookb2/)[^\s\"'<>|]{1,400}"
+    r"|webhook\.office\.com/webhookb2/|hooks\.zapier\.com/hooks/)[^\s\"'<>|]{1,400}"
 )
 _USERINFO = re.compile(
     r"(?<![A-Za-z0-9+.-])([A-Za-z][A-Za-z0-9+.-]{0,30}:(?:[a-z0-9]{2,20}:)?//)([^\s:/@\"'<>]{0,256})(:[^\s\"'<>]{0,512})?@"
@@ -52,8 +28,18 @@ _HEADER = re.compile(
     r"((?:proxy-)?authorization|(?:set-)?cookie2?)(\\{0,3}[\"']?\]?\s{0,3}(?::|=>|=|,)\s{0,3}\\{0,3}[\"']?)([^\n\"']{1,4096})",
     re.IGNORECASE,
 )
-_SCHEME = re.compile(r"(?<![A-Za-z0-9])(bearer|basic|negotiate|digest)\s{1,3}([A-Za-z0-9._~+/=-]{8,})", re.IGNORECASE)
+_SCHEME = re.compile(
+    r"(?<![A-Za-z0-9])(bearer|basic|negotiate|digest|ssws)\s{1,3}([A-Za-z0-9._~+/=-]{8,})", re.IGNORECASE
+)
 _CURL = re.compile(r"((?<![^\s\ue000])(?:-u|--user|--proxy-user)[ =]\s{0,2}[\"']?[^\s:\"']{1,80}:)([^\s\"']{1,256})")
+_COMMAND = re.compile(
+    r"((?<![\w/-])(?:sshpass\s{1,3}-p\s{0,3}|(?:mysql|mariadb)(?:dump|admin)?\s(?:[^\n\ue000]{0,200}?\s)?-p|redis-cli\s(?:[^\n\ue000]{0,200}?\s)?-a\s{1,3})"
+    r"[\"']?)(?!-)([^\s\"'\ue000]{1,256})"
+)
+_NETRC = re.compile(r"((?<!\w)(?:login|user)\s{1,3}\S{1,80}\s{1,3}password\s{1,3})([^\s\ue000]{1,256})")
+_PGPASS = re.compile(
+    r"(?<![\w.:-])([\w.*-]{1,80}:(?:5432|5433|6432|\*):[\w.*-]{1,60}:[\w.*-]{1,60}:)([^\s:\\\"'\ue000]{8,128})(?![^\s\\\"'\ue000])"
+)
 _IDENTIFIED = re.compile(
     r"(identified\s{1,3}(?:with\s{1,3}\S{1,40}\s{1,3})?by\s{1,3}[\"'])([^\"'\n]{1,256})", re.IGNORECASE
 )
@@ -66,7 +52,7 @@ _SURE = (
 )
 _MAYBE = r"token|auth|key|sid|session|sig|signature|salt|hash|nonce|otp|pin|code_verifier|webhook"
 _NAMED = re.compile(
-    rf"(?:(?P<sure>{_SURE})|(?<![a-z])(?P<maybe>{_MAYBE})|_(?P<tail>{_MAYBE}))"
+    rf"(?!PASS=\d{{1,9}} WARN=\d)(?:(?P<sure>{_SURE})|(?<![a-z])(?P<maybe>{_MAYBE})|_(?P<tail>{_MAYBE}))"
     r"(?P<join>\d{0,3}\\{0,3}[\"']?\]?\s{0,3}(?:=>|:=|=|:|(?<=[\"'\]]),)\s{0,3}(?:[urb](?=[\"']))?|[\"']?\s{1,3}is\s{1,3}(?=[\"']))"
     r"(?:\\{0,3}\"(?P<double>(?:[^\"\\\n]|\\[^\"\n]){0,2048})|\\{0,3}'(?P<single>(?:[^'\\\n]|\\[^'\n]){0,2048})"
     r"|(?P<bare>(?:[^\s,;&\"'<>\ue000]|\ue000(?![\w.-]{0,60}\\{0,3}[\"']?\s?[:=])){1,2048}))",
@@ -161,6 +147,12 @@ def _masked(text: str, signs: set[int]) -> str:
     return text.replace(_SEAM, "") if broken else text
 
 
+def mask_name(name: str) -> str:
+    """Return an identifier without the secrets in it, still told apart from others that held other secrets."""
+    masked = mask(name)
+    return name if masked == name else f"{masked}~{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:8]}"
+
+
 def names_secret(name: str, *, number: bool = False) -> bool:
     """Whether a value under this name is to be hidden whole; a number only where the name leaves no doubt."""
     return (_SURE_KEY if number else _TELLING_KEY).search(name[-80:]) is not None
@@ -218,6 +210,10 @@ def _masked_scheme(found: re.Match[str]) -> str:
     return f"{scheme} {MASK}" if _looks_random(value) or value.endswith("=") else found.group()
 
 
+def _masked_pgpass(found: re.Match[str]) -> str:
+    return f"{found[1]}{MASK}" if _looks_random(found[2]) else found.group()
+
+
 def _masked_named(found: re.Match[str]) -> str:
     kind = next(name for name in ("double", "single", "bare") if found[name] is not None)
     value = found[kind]
@@ -246,11 +242,15 @@ def _looks_random(value: str) -> bool:
 
 # The last two take all that follows, so that what stands behind them is masked first.
 _STEPS: tuple[tuple[Sign, re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
-    (Sign.TOKEN, _TOKEN, MASK),
+    (Sign.TOKEN, TOKEN, MASK),
+    (Sign.VENDOR, VENDOR, MASK),
     (Sign.ADDRESS, _USERINFO, _masked_userinfo),
     (Sign.ADDRESS, _ORACLE, rf"\1/{MASK}@\3"),
     (Sign.WORD, _SCHEME, _masked_scheme),
     (Sign.CURL, _CURL, rf"\1{MASK}"),
+    (Sign.CURL, _COMMAND, rf"\1{MASK}"),
+    (Sign.CURL, _PGPASS, _masked_pgpass),
+    (Sign.WORD, _NETRC, rf"\1{MASK}"),
     (Sign.IDENTIFIED, _IDENTIFIED, rf"\1{MASK}"),
     (Sign.ELEMENT, _ELEMENT, rf"\1{MASK}"),
     (Sign.WORD, _FLAG, rf"\1{MASK}"),

@@ -4,7 +4,7 @@ It must not do any I/O nor read a clock, and it must not raise on any text.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bot.evidence.amounts import readable_sizes
@@ -35,16 +35,26 @@ _STATEMENT = re.compile(
 
 
 def read_failure(
-    *, error: ErrorReport, facts: Mapping[str, Any], last_good: Mapping[str, Any] | None, rules: RuleSet
+    *,
+    error: ErrorReport,
+    facts: Mapping[str, Any],
+    last_good: Mapping[str, Any] | None,
+    rules: RuleSet,
+    earlier: Sequence[Mapping[str, Any]] = (),
 ) -> Evidence:
-    """Return the evidence of a failed run; `last_good` holds the facts of the last good run, None when there is none."""
+    """Return the evidence of a failed run.
+
+    `last_good` holds the facts of the last good run, None when there is none; `earlier` those of good runs before it.
+    """
     failure = failure_of(error)
     reading, log, ending = failure.reading, failure.log, failure.ending
     verdict = judge(failure, around=lambda: around(failure), rules=rules)
     kind, message = _root_of(reading, log, ending)
+    lines = shown_lines(reading, log, verdict, ending)
     kept = read_run_facts(facts)
+    told = "\n".join((kind or "", message, *(line.text for line in lines if line.decisive)))
     return Evidence(
-        root=RootError(type=kind, message=readable_sizes(message), lines=shown_lines(reading, log, verdict, ending)),
+        root=RootError(type=kind, message=readable_sizes(message), lines=lines),
         cause=verdict.cause,
         fingerprint=fingerprint(
             cause_id=verdict.cause.id,
@@ -53,7 +63,9 @@ def read_failure(
             exit_code=ending.exit_code,
             signal=ending.signal,
         ),
-        changes=None if last_good is None else changes_between(read_run_facts(last_good), kept),
+        changes=None
+        if last_good is None
+        else changes_between(read_run_facts(last_good), kept, earlier=earlier, error=told, cause=verdict.cause.id),
         facts=kept,
         log_tail=_tail(log.data),
         log_lines=log.newlines + (0 if not log.data or log.data.endswith(b"\n") else 1),

@@ -1,7 +1,7 @@
 """What the patterns found in a failure, and which rules that speaks for; it chooses none of them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any
 
@@ -21,10 +21,14 @@ class Place(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heard:
-    """What the patterns found in one finding: at the start of what it says (`strict`), or anywhere in it (`loose`)."""
+    """What the patterns found in one finding: at the start of what it says (`strict`), or anywhere in it (`loose`).
+
+    `raised`: it is an error that a program raised, not one that is only spoken of.
+    """
 
     place: Place
     type: str | None
+    raised: bool
     types: Set[int]
     strict: Set[int]
     loose: Set[int]
@@ -79,11 +83,18 @@ class RuleIndex:
         """Return the rules of which all signs are there, and whether one rules them out again."""
         for order in sorted(set(self._candidates(signs))):
             rule = self.rules[order]
-            places = [
-                place for clause in rule.when if (place := place_of(clause, signs, strict=rule.passes)) is not None
-            ]
-            if places:
-                yield Match(rule=rule, place=min(places), ruled_out=rules_out(rule, signs), order=order)
+            places = _places(rule, rule.when, signs)
+            if not places:
+                continue
+            ruled_out = rules_out(rule, signs)
+            if ruled_out and not rule.passes and (spared := _spared(rule, signs)):
+                places, ruled_out = spared, False
+            yield Match(rule=rule, place=min(places), ruled_out=ruled_out, order=order)
+
+    def knows(self, heard: Heard) -> bool:
+        """Whether any rule speaks of an error, were it alone."""
+        alone = Signs(findings=(heard,), near={}, log={}, exit_code=None, signal=None)
+        return any(_places(self.rules[order], self.rules[order].when, alone) for order in self._candidates(alone))
 
     def saying(self, messages: Iterable[int]) -> Iterator[Rule]:
         """Return the rules that name one of these patterns of messages."""
@@ -110,6 +121,22 @@ def _note(index: dict[Any, list[int]], keys: Iterable[int | str], order: int) ->
 def _noted(index: Mapping[int, list[int]], found: Iterable[int]) -> Iterator[int]:
     for key in found:
         yield from index.get(key, ())
+
+
+def _places(rule: Rule, clauses: Iterable[Clause], signs: Signs) -> list[Place]:
+    return [place for clause in clauses if (place := place_of(clause, signs, strict=rule.passes)) is not None]
+
+
+def _spared(rule: Rule, signs: Signs) -> list[Place]:
+    """Return where errors speak for a rule of which no sign against it is theirs or their chain's.
+
+    What one error says against a cause that stays does not clear another error of it.
+    """
+    chain = tuple(heard for heard in signs.findings if heard.place <= Place.CHAIN)
+    others = ((heard,) for heard in signs.findings if heard.place > Place.CHAIN)
+    alone = (replace(signs, findings=findings) for findings in (chain, *others) if findings)
+    clauses = [clause for clause in rule.when if clause.speaks_of_error]
+    return [place for part in alone if not rules_out(rule, part) for place in _places(rule, clauses, part)]
 
 
 def rules_out(rule: Rule, signs: Signs) -> bool:

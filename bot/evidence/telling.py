@@ -24,6 +24,15 @@ _TOKENS = (
     r"|(?:hf|dckr_pat|dop_v1|doo_v1|shpat|shpss|lin_api|glc|glsa|nrk|NRAK|tfp|figd|rubygems)[_-][\w\x80-\xff-]{8})"
     r"|:AA[\w\x80-\xff-]{8}"
 )
+_FOLLOWED = r"[_-][\w\x80-\xff-]{4}"
+_VENDORS = (
+    rf"(?:pn[ub]|dbt[cu]|sntry[su]|pul|pscale_(?:tkn|pw|oauth)|sbp|ntn|CFPAT|CCIPAT|CLOJARS|bkua|rdme|sq[pua]|sgp){_FOLLOWED}"
+    rf"|(?:FLWSECK|FLWSECK_TEST|fio-u|fm[12]|PMAK|sq0(?:csp|atp|idp)|(?:shippo|duffel)_(?:live|test)|pat-[a-z]{{2}}[^A-Z]){_FOLLOWED}"
+    r"|ATATT3|GR1348941|AKC[A-Za-z0-9]{9}|AP[0-9A-F][A-Za-z0-9]{9}|cmVmdGtu|EAA[A-Z][A-Za-z0-9]{8}|AAAAAAAAAAAAAAA|EZ[AT]K"
+    r"|AQVN|LTAI|AKID|oy2[a-z0-9]{9}|secret_[A-Za-z0-9]{8}|live_[A-Za-z0-9]{8}|key-[0-9a-f]{8}|[0-9a-f]-us|sha256~|amzn\.mws\."
+    r"|dp\.(?:pt|st|ct|sa|scim|audit)\.|\.atlasv1\.|pat[A-Za-z0-9]{8}|pat\.[\w-]{8}|dt0[a-z]|sl\.[\w-]{8}|Q~|s\.[A-Za-z0-9]{9}"
+    r"|[MNO][\w-]{9}[\w\x80-\xff.-]{14}"
+)
 _LINKS = rf"[0-9\x80-\xff]{{0,12}}\\{{0,3}}[\"']?\]?{_GAP}{{0,9}}"
 _SURE = (
     r"(?:pass(?:word|wd|phrase|code)?|passw|pwd|secret(?:s|[_-]?(?:access)?[_-]?key|[_-]?id)?|api[_ .-]?key|access[_ .-]?key"
@@ -44,24 +53,26 @@ class Sign(IntEnum):
     PATH = 1
     ADDRESS = 2
     CURL = 3
-    NAMED = 4
-    HEADER = 5
-    WORD = 6
-    ELEMENT = 7
-    FOREIGN = 8
-    IDENTIFIED = 9
+    VENDOR = 4
+    NAMED = 5
+    HEADER = 6
+    WORD = 7
+    ELEMENT = 8
+    FOREIGN = 9
+    IDENTIFIED = 10
 
 
 _CASED = (
     _TOKENS,
-    r"hooks\.slack|discord(?:app)?\.com/api/|webhook\.office",
+    r"hooks\.(?:slack|zapier)|discord(?:app)?\.com/api/|webhook\.office",
     r"//[^\s\"'<>]{0,98}@|//[^\s\"'<>]{99}|/[^\s/@\"']{1,98}@|/[^\s/@\"']{99}",
-    rf"(?:-u|--user|--proxy-user)(?:=|{_GAP})",
+    rf"(?:-u|--user|--proxy-user)(?:=|{_GAP})|(?:sshpass|(?:mysql|mariadb)(?:dump|admin)?|redis-cli){_GAP}|:(?:5432|5433|6432|\*):[^\s:]{{1,99}}:",
+    _VENDORS,
 )
 _CASELESS = (
     _NAMED,
     r"authorization|cookie",
-    rf"(?:bearer|basic|negotiate|digest|password|passwd|passphrase|pwd|token|secret|api-?key|access-?key){_GAP}",
+    rf"(?:bearer|basic|negotiate|digest|ssws|password|passwd|passphrase|pwd|token|secret|api-?key|access-?key){_GAP}",
     r"(?:password|passwd|secret|token|key|credential)>",
     r"\xc5\xbf|\xe2\x84\xaa|\xc4[\xb0\xb1]",
     rf"identified{_GAP}",

@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 NAME_CAP = 300
+REMEMBERED = 4096
 
 _PART = re.compile(r"(?:^|(?<=[.:/$]))[^.:/$]")
 
@@ -17,10 +19,14 @@ class TypeNames:
         self._globs = tuple(
             (index, re.compile(re.escape(name).replace(r"\*", r"[\w$]{0,200}"))) for index, name in globs
         )
+        self._found = lru_cache(maxsize=REMEMBERED)(self._find)
 
     def find(self, name: str) -> frozenset[int]:
         """Return the indices of the names that this type of exception goes by."""
-        parts = [found.start() for found in _PART.finditer(name[:NAME_CAP])]
-        found = {self._exact[name[start:NAME_CAP]] for start in parts if name[start:NAME_CAP] in self._exact}
-        last = name[parts[-1] : NAME_CAP] if parts else name[:NAME_CAP]
+        return self._found(name[:NAME_CAP])
+
+    def _find(self, name: str) -> frozenset[int]:
+        parts = [found.start() for found in _PART.finditer(name)]
+        found = {self._exact[name[start:]] for start in parts if name[start:] in self._exact}
+        last = name[parts[-1] :] if parts else name
         return frozenset(found | {index for index, glob in self._globs if glob.fullmatch(last)})

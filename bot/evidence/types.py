@@ -75,7 +75,10 @@ class Cause:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One difference from the last good run; the lower `rank`, the likelier it matters."""
+    """One difference from the last good run; the lower `rank`, the likelier it matters.
+
+    `says` tells it in one line, `diff` is the unified diff of a text of several lines.
+    """
 
     path: str
     kind: ChangeKind
@@ -83,6 +86,8 @@ class Change:
     after: str | None
     note: str | None
     rank: int
+    says: str = ""
+    diff: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

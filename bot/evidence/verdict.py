@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.evidence.engine import text_bytes
-from bot.evidence.finding import Finding
+from bot.evidence.finding import Finding, Weight
 from bot.evidence.log import Log
 from bot.evidence.reported import Ending
 from bot.evidence.roots import Reading
@@ -18,6 +18,7 @@ from bot.evidence.statements import statements
 from bot.evidence.types import UNKNOWN, Cause, RetryHint
 
 SCAN_FAILED = "sign.scan_failed"
+ANOTHER_ERROR = "sign.another_error"
 FINDINGS_CAP = 60
 REASONS = {
     Place.ROOT: "the root error says so",
@@ -58,9 +59,18 @@ def judge(failure: Failure, *, around: Callable[[], str], rules: RuleSet) -> Ver
         signs = signs_of(failure, rules)
         matches = tuple(rules.causes.matches(signs))
         excluded = tuple(match.rule for match in rules.exclusions.matches(signs) if not match.ruled_out)
-        return _chosen(matches, excluded, signs, lambda: tuple(_told_around(around(), signs, rules)))
+        return _chosen(
+            matches, excluded, signs, lambda: (*_unknown_beside(signs, rules), *_told_around(around(), signs, rules))
+        )
     except ScanFailed:
         return Verdict(cause=_unknown(reason="the log could not be scanned", ruled_out_by=(SCAN_FAILED,)))
+
+
+def _unknown_beside(signs: Signs, rules: RuleSet) -> Iterable[str]:
+    """Say so when the program raised another error too, of which no rule knows what it means."""
+    beside = (heard for heard in signs.findings if heard.raised and heard.place is Place.BESIDE)
+    if not all(rules.causes.knows(heard) for heard in beside):
+        yield ANOTHER_ERROR
 
 
 def _told_around(around: str, signs: Signs, rules: RuleSet) -> Iterable[str]:
@@ -88,7 +98,7 @@ def _chosen(
         return _verdict(best, others, excluded, signs)
     if passing:
         best = min(passing, key=lambda match: (match.place, match.order))
-        before = (match.rule.id for match in live if match.place is Place.EARLIER and not match.rule.passes)
+        before = (match.rule.id for match in live if not match.rule.passes and _speaks_against(match))
         return _verdict(best, passing, excluded, signs, (*before, *around()))
     if last:
         return _verdict(min(last, key=lambda match: (match.place, match.order)), last, excluded, signs)
@@ -96,6 +106,11 @@ def _chosen(
     reason = f"{gone[0]} was ruled out" if gone else "no rule is sure of it"
     against = tuple(dict.fromkeys((*(rule.id for rule in excluded), *gone)))
     return Verdict(cause=_unknown(reason=reason, ruled_out_by=against))
+
+
+def _speaks_against(match: Match) -> bool:
+    """Whether what does not pass was said earlier, or of another error that the program raised in the same failure."""
+    return match.place is Place.EARLIER or (match.rule.generic and match.place is Place.BESIDE)
 
 
 def _reach(rule: Rule) -> Place:
@@ -181,7 +196,14 @@ def _heard(place: Place, finding: Finding, rules: RuleSet) -> Heard:
     strict = _found(rules.messages.find(text_bytes("\n".join(starts)))).keys()
     loose = _found(rules.messages.find(text_bytes(f"{finding.message}\n{finding.text}"))).keys()
     types = rules.types.find(finding.type) if finding.type is not None else frozenset()
-    return Heard(place=place, type=finding.type, types=types, strict=strict, loose=strict | loose)
+    return Heard(
+        place=place,
+        type=finding.type,
+        raised=finding.weight is Weight.TYPED,
+        types=types,
+        strict=strict,
+        loose=strict | loose,
+    )
 
 
 def _found(found: Mapping[int, int] | None) -> Mapping[int, int]:

@@ -204,7 +204,10 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Team:
-    """The owner of jobs: where it is reached and who belongs to it. People are Slack ids or e-mail addresses."""
+    """The owner of jobs: where it is reached and who belongs to it. People are Slack ids or e-mail addresses.
+
+    `digest_at`: the time of its `hours` at which its digest is due; None: it gets none.
+    """
 
     name: str
     channel: str | None = None
@@ -217,6 +220,7 @@ class Team:
     manager: str | None = None
     budget: BudgetLimit | None = None
     mode: Mode | None = None
+    digest_at: time | None = None
     webhook: str | None = field(default=None, repr=False)
 
 
@@ -249,5 +253,6 @@ class JobPolicy:
     schedule: Schedule | None = None
     runbook: str | None = None
     watch_manual: bool = False
+    hides_addresses: bool = False
     fallback: Fallback = field(default_factory=Fallback)
     admins: tuple[str, ...] = ()

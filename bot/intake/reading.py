@@ -5,18 +5,19 @@ Runs before the transaction begins; it looks at nothing but what it is given.
 
 import hashlib
 import logging
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
-from bot.evidence import Evidence, RuleSet, clean, mask, read_failure, read_run_facts
+from bot.evidence import Evidence, RuleSet, clean, hide_addresses, mask, read_failure, read_run_facts
 from bot.evidence.types import UNKNOWN, Cause, ErrorReport, RetryHint, RootError
 from bot.incidents.events import RunCancelled, RunEvent, RunFailed, RunSkipped, RunStarted, RunSucceeded
 from bot.incidents.keys import Cost, JobKey, RunRef
 from bot.incidents.model import Failure
 from bot.sources import SourceEvent, SourceKind
-from bot.store import RunState
+from bot.store import GoodRunFacts, RunState
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +29,8 @@ STATES = {
     SourceKind.RUN_SKIPPED: RunState.SKIPPED,
 }
 TITLE_LENGTH = 300
+TIMED = "duration_seconds"
+_TAKEN = re.compile(r"duration|elapsed|run_?time", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,21 +46,65 @@ class ReadEvent:
 
 
 def read_source(
-    source: SourceEvent, *, rules: RuleSet, last_good: Callable[[JobKey], Mapping[str, Any] | None]
+    source: SourceEvent,
+    *,
+    rules: RuleSet,
+    good_runs: Callable[[JobKey], Sequence[GoodRunFacts]],
+    no_addresses: bool = False,
 ) -> ReadEvent:
-    """Read one source event; `last_good` gives the masked facts of the job's last good run."""
+    """Read one source event; `good_runs` gives what is known of the job's last good runs, the newest first.
+
+    `no_addresses`: the job's company wants no e-mail address in what is stored and shown.
+    """
+    source = _masked(source)
+    if no_addresses:
+        source = _without_addresses(source)
     run = source.run
     if run is None or source.kind is SourceKind.RUN_SCHEDULED:
         return ReadEvent(source=source, event=None, state=None, facts={})
     if source.kind is SourceKind.RUN_FAILED:
-        return _failed(source, run, rules, last_good(source.job))
+        known = tuple(_timed(one.facts, one.took) for one in good_runs(source.job))
+        return _failed(source, run, rules, known, no_addresses=no_addresses)
     cost = source.cost or _wall_clock(source)
+    facts = read_run_facts(source.facts) if source.kind is SourceKind.RUN_SUCCEEDED else {}
     return ReadEvent(
         source=source,
         event=_event(source, run, cost),
         state=STATES[source.kind],
-        facts=read_run_facts(source.facts) if source.kind is SourceKind.RUN_SUCCEEDED else {},
+        facts=hide_addresses(facts) if no_addresses else facts,
         cost=cost,
+    )
+
+
+def _timed(facts: Mapping[str, Any], took: timedelta | None) -> Mapping[str, Any]:
+    """The facts with how long the run took, where its source did not put it into them."""
+    timing = facts.get("timing", {})
+    if took is None or not isinstance(timing, Mapping) or any(_TAKEN.match(str(name)) for name in timing):
+        return facts
+    return {**facts, "timing": {**timing, TIMED: round(took.total_seconds(), 3)}}
+
+
+def _masked(source: SourceEvent) -> SourceEvent:
+    """The event without the secrets in its names and addresses; its error and facts are masked where they are read."""
+    run, change = source.run, source.change
+    return replace(
+        source,
+        run=replace(run, url=mask(run.url) if run.url else None) if run else None,
+        by=_plain(source.by),
+        change=replace(change, owner=_plain(change.owner)) if change else None,
+    )
+
+
+def _without_addresses(source: SourceEvent) -> SourceEvent:
+    """The event without e-mail addresses beside its error and its facts, which lose theirs when they are read."""
+    run, change, error = source.run, source.change, source.error
+    skipped = error is not None and source.kind is not SourceKind.RUN_FAILED
+    return replace(
+        source,
+        run=replace(run, url=hide_addresses(run.url)) if run else None,
+        by=hide_addresses(source.by),
+        change=replace(change, owner=hide_addresses(change.owner)) if change else None,
+        error=replace(error, message=hide_addresses(_plain(error.message))) if error and skipped else error,
     )
 
 
@@ -66,8 +113,11 @@ def evidence_key(source: SourceEvent) -> str:
     return hashlib.sha256(source.key.encode()).hexdigest()[:24]
 
 
-def _failed(source: SourceEvent, run: RunRef, rules: RuleSet, last_good: Mapping[str, Any] | None) -> ReadEvent:
-    evidence = _evidence(source, rules, last_good)
+def _failed(
+    source: SourceEvent, run: RunRef, rules: RuleSet, known: Sequence[Mapping[str, Any]], *, no_addresses: bool
+) -> ReadEvent:
+    evidence = _evidence(source, rules, known)
+    evidence = hide_addresses(evidence) if no_addresses else evidence
     cost = source.cost or _wall_clock(source)
     failure = Failure(
         run=run,
@@ -87,11 +137,17 @@ def _failed(source: SourceEvent, run: RunRef, rules: RuleSet, last_good: Mapping
     return ReadEvent(source=source, event=event, state=state, evidence=evidence, facts=evidence.facts, cost=cost)
 
 
-def _evidence(source: SourceEvent, rules: RuleSet, last_good: Mapping[str, Any] | None) -> Evidence:
+def _evidence(source: SourceEvent, rules: RuleSet, known: Sequence[Mapping[str, Any]]) -> Evidence:
     """What the reader makes of the failure. A reader that fails must not cost the incident: its cause is then unknown."""
     error = source.error or ErrorReport()
     try:
-        return read_failure(error=error, facts=source.facts, last_good=last_good, rules=rules)
+        return read_failure(
+            error=error,
+            facts=_timed(source.facts, duration_of(source)),
+            last_good=known[0] if known else None,
+            earlier=known[1:],
+            rules=rules,
+        )
     except Exception:
         log.exception("a failure could not be read; its cause is unknown", extra={"key": source.key})
     cause = Cause(

@@ -4,9 +4,8 @@ Nothing else changes an incident. Between reading and committing there is no net
 """
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any
 from uuid import uuid4
 
 from bot.incidents.keys import JobKey
@@ -73,11 +72,14 @@ class Intake:
     def _prepared(self, inbound: Inbound) -> Prepared:
         if not isinstance(inbound.event, SourceEvent):
             return Prepared(inbound=inbound)
-        source = read_source(inbound.event, rules=self._worlds.rules_of(inbound.event.job), last_good=self._last_good)
+        job = inbound.event.job
+        source = read_source(
+            inbound.event,
+            rules=self._worlds.rules_of(job),
+            good_runs=self._reads.good_runs,
+            no_addresses=self._worlds.policy_of(job).hides_addresses,
+        )
         return Prepared(inbound=inbound, source=source, downstream=self._downstream(inbound.event))
-
-    def _last_good(self, job: JobKey) -> Mapping[str, Any] | None:
-        return self._reads.last_good_facts(job=job)
 
     def _downstream(self, source: SourceEvent) -> tuple[Waiting, ...]:
         """Who waits downstream for that run: a failure tells of them, the good run releases them."""
@@ -110,7 +112,7 @@ class Intake:
     def _once(self, batch: list[Prepared]) -> list[Outcome]:
         now = self._clock()
         with self._storage.begin_write(born_leased=self._born_leased, now=now, share=self._share()) as uow:
-            outcomes = Transaction(uow, self._worlds.of, now).run(batch)
+            outcomes = Transaction(uow, self._worlds.of, self._worlds.around, now).run(batch)
             committed = uow.commit()
         self._committed(committed)
         return outcomes

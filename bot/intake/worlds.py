@@ -1,15 +1,18 @@
 """What holds for a job outside a transaction: its policy, its people, what its scheduler can do. From memory; no I/O."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 
 from bot import cron
 from bot.evidence import RuleSet
 from bot.incidents.downstream import Downstream, waiting
+from bot.incidents.events import Event, HandBackWanted, HandOverWanted
 from bot.incidents.keys import JobKey
 from bot.incidents.memory import JobMemory
+from bot.incidents.model import Incident
 from bot.incidents.policy import Door, JobPolicy, Schedule
-from bot.incidents.situation import Waiting
+from bot.incidents.situation import Answering, Waiting
 from bot.intake.surroundings import World
 from bot.people import People
 from bot.policies.model import Policies
@@ -45,6 +48,36 @@ class Worlds:
             doors=self._doors,
             schedule=self.schedule_of(job, policy),
         )
+
+    def around(self, world: World, incident: Incident, event: Event | None, now: datetime) -> World:
+        """`world` as it is for an occurrence: the team that it was handed to answers it, while the job's policy stays.
+
+        With the event of a hand-over also the team that it names. A team that is gone from the policies answers nothing.
+        """
+        own, handed = world.policy.team, incident.handed
+        if handed and (there := self._answering(world.policy, handed[-1].team, now)) and there.team != own:
+            world = replace(world, handed=there.team, directory=there.directory)
+        match event:
+            case HandOverWanted():
+                return replace(world, other=self._answering(world.policy, event.team, now))
+            case HandBackWanted() if handed:
+                home = Answering(team=own, directory=self._people().directory(world.policy, now))
+                came_from = handed[-1].came_from if len(handed) > 1 else ""
+                return replace(world, other=self._answering(world.policy, came_from, now) or home)
+        return world
+
+    def teams(self) -> tuple[str, ...]:
+        """The names of all teams, in order."""
+        return tuple(sorted(self._policies().teams))
+
+    def _answering(self, policy: JobPolicy, name: str, now: datetime) -> Answering | None:
+        team = self._policies().teams.get(name)
+        if team is None:
+            return None
+        return Answering(team=team, directory=self._people().directory(replace(policy, team=team), now))
+
+    def policy_of(self, job: JobKey) -> JobPolicy:
+        return self._policies().job(job)
 
     def rules_of(self, job: JobKey) -> RuleSet:
         """The cause rules by which the job's failures are read."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from datetime import UTC, timedelta
+from datetime import UTC, time, timedelta
 from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
@@ -25,7 +25,7 @@ from bot.incidents.policy import (
     Team,
     Urgency,
 )
-from bot.policies.shapes import FallbackShape, HoursShape, RotaShape, SettingsShape, TeamShape
+from bot.policies.shapes import DigestShape, FallbackShape, HoursShape, RotaShape, SettingsShape, TeamShape
 
 Built = TypeVar("Built")
 
@@ -61,6 +61,7 @@ def built_in() -> dict[str, Any]:
         "storm": _values(policy.storm),
         "canary": _values(policy.canary),
         "watch_manual": policy.watch_manual,
+        "redact": {"email_addresses": policy.hides_addresses},
     }
 
 
@@ -93,6 +94,7 @@ def job_policy(
         schedule=_schedule(_present(settings, "schedule")),
         runbook=settings.get("runbook"),
         watch_manual=bool(settings.get("watch_manual")),
+        hides_addresses=bool(_present(settings, "redact").get("email_addresses")),
         fallback=fallback,
         admins=admins,
     )
@@ -113,6 +115,7 @@ def team_of(name: str, shape: TeamShape) -> Team:
         manager=shape.manager,
         budget=_budget(shape.budget.model_dump()) if shape.budget else None,
         mode=shape.mode,
+        digest_at=_digest_at(shape),
         webhook=shape.webhook,
     )
 
@@ -179,6 +182,13 @@ def _rota(shape: RotaShape) -> Rota:
 
 def _hours(shape: HoursShape) -> Hours:
     return Hours(days=shape.days, starts=shape.from_, ends=shape.to, zone=shape.timezone)
+
+
+def _digest_at(shape: TeamShape) -> time | None:
+    """When the hours begin, unless the file says otherwise; without hours or a channel there is no digest."""
+    if shape.hours is None or shape.slack is None or shape.slack.channel is None or shape.digest == "off":
+        return None
+    return shape.digest.at if isinstance(shape.digest, DigestShape) else shape.hours.from_
 
 
 def _present(settings: Mapping[str, Any], name: str) -> dict[str, Any]:

@@ -88,6 +88,15 @@ StartDeadline = Annotated[timedelta | str, _off_or_duration(learned=False), _wor
 FinishDeadline = Annotated[timedelta | str, _off_or_duration(learned=True), _word_or_duration_schema("off", "learned")]
 
 
+def _off(value: object) -> str:
+    if value is False or value == "off":
+        return "off"
+    raise error("expected off, or a map with at")
+
+
+Off = Annotated[str, BeforeValidator(_off), WithJsonSchema({"enum": ["off", False]})]
+
+
 def _number(expected: str, *, whole: bool, least: float, above: bool = False) -> BeforeValidator:
     def validate(value: object) -> Any:
         if isinstance(value, bool) or not isinstance(value, int | float):

@@ -63,6 +63,7 @@ def _name_problems(root: Node, steps: Steps) -> Iterator[Problem]:
 
 def _team_problems(root: Node, steps: Steps, team: dict[str, Any]) -> Iterator[Problem]:
     hours = team.get("hours")
+    yield from _digest_problems(root, (*steps, "digest"), team)
     if not isinstance(hours, dict):
         return
     try:
@@ -71,6 +72,27 @@ def _team_problems(root: Node, steps: Steps, team: dict[str, Any]) -> Iterator[P
         return
     if starts >= ends:
         yield problem_at(root, (*steps, "hours", "to"), f"to is not after from ({hours['from']})")
+
+
+def _digest_problems(root: Node, steps: Steps, team: dict[str, Any]) -> Iterator[Problem]:
+    digest, hours, slack = (team.get(each) for each in ("digest", "hours", "slack"))
+    if not isinstance(digest, dict):
+        return
+    if hours is None:
+        yield problem_at(root, steps, "a digest needs the team's hours", "write hours: beside it", key=True)
+    if slack is None or (isinstance(slack, dict) and slack.get("channel") is None):
+        yield problem_at(root, steps, "a digest needs the team's channel", "write slack: {channel: ...}", key=True)
+    if not isinstance(hours, dict):
+        return
+    try:
+        at, starts, ends = (
+            read_clock_time(str(each)) for each in (digest.get("at"), hours.get("from"), hours.get("to"))
+        )
+    except Misread:
+        return
+    if not starts <= at < ends:
+        message = f"at is outside the team's hours ({hours['from']} to {hours['to']})"
+        yield problem_at(root, (*steps, "at"), message)
 
 
 def _scheduler_problems(root: Node, steps: Steps, scheduler: dict[str, Any]) -> Iterator[Problem]:

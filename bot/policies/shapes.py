@@ -22,6 +22,7 @@ from bot.policies.kinds import (
     Flag,
     LocalStart,
     ModeWord,
+    Off,
     PeriodWord,
     Person,
     Positive,
@@ -77,6 +78,18 @@ class HoursShape(Shape):
     timezone: Zone
 
 
+class DigestShape(Shape):
+    """When a team's digest is due, on the days of its hours."""
+
+    at: ClockTime
+
+
+Digest = Annotated[
+    Annotated[DigestShape, Tag("due")] | Annotated[Off, Tag("off")],
+    Discriminator(lambda value: "due" if isinstance(value, dict | DigestShape) else "off"),
+]
+
+
 class TeamShape(Shape):
     """An owner of jobs."""
 
@@ -86,6 +99,7 @@ class TeamShape(Shape):
     members: list[Person] = Field(default=[])
     oncall: RotaShape | None = None
     hours: HoursShape | None = None
+    digest: Digest | None = None
     manager: Person | None = None
     budget: BudgetShape | None = None
     mode: ModeWord | None = None
@@ -157,6 +171,12 @@ class CanaryShape(Shape):
     hold: Duration | None = None
 
 
+class RedactShape(Shape):
+    """What is masked beside secrets."""
+
+    email_addresses: Flag | None = None
+
+
 class ScheduleShape(Shape):
     """When a job is due, where its scheduler cannot tell."""
 
@@ -200,6 +220,7 @@ class SettingsShape(Shape):
     schedule: ScheduleShape | None = None
     runbook: Url | None = None
     watch_manual: Flag | None = None
+    redact: RedactShape | None = None
 
 
 Signals = Annotated[

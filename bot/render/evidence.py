@@ -7,15 +7,19 @@ import re
 from collections.abc import Sequence
 
 from bot.evidence.cleaning import clean
+from bot.evidence.text_diffs import cut_in_the_middle
 from bot.evidence.types import REPORTED, Change, ChangeKind, Evidence, EvidenceLine
 from bot.render.blocks import Block, preformatted, table
 from bot.render.rendered import FileContent, Rendered
 from bot.render.root import values_of
+from bot.render.segments import Words
 from bot.render.snapshot import Snapshot
 from bot.render.templates import draft
 from bot.render.text import one_line, shortened, shortened_middle
 
 MOST_CHANGES = 10
+MOST_REASONS = 5
+MOST_DIFF = 24
 MOST_LINES = 12
 MOST_LINE = 160
 MOST_FILE = 256 * 1024
@@ -27,15 +31,22 @@ def evidence(snapshot: Snapshot) -> Rendered:
     """What is known of the failure, with the end of its log as a file."""
     found = snapshot.evidence
     changes = found.changes if found else None
+    ranked = sorted(changes or (), key=lambda each: each.rank)
+    diffed = next((each for each in ranked[:MOST_CHANGES] if each.diff), None)
     values = {
         **values_of(snapshot),
         "late": found is None and snapshot.incident.failure.late,
         "cause_why": found.cause.reason if found and snapshot.cause_known else "",
         "error_lines": error_lines(found.root.lines) if found else None,
         "beside_log": found is not None and not any(line.decisive for line in found.root.lines),
-        "changes": changes if changes is None else changes[:MOST_CHANGES],
-        "more": max(0, len(changes or ()) - MOST_CHANGES),
-        "change_table": change_table(changes) if changes else None,
+        "changes": changes if changes is None else ranked[:MOST_CHANGES],
+        "more": max(0, len(ranked) - MOST_CHANGES),
+        "reasons": [told(each.says) for each in ranked[:MOST_REASONS] if each.says],
+        "diff_of": diffed.path.removeprefix("inputs.").removesuffix(".text") if diffed else "",
+        "diff": diff_lines(diffed.diff) if diffed and diffed.diff else None,
+        "file": log_file(snapshot),
+        "change_table": change_table([each for each in ranked if each is not diffed]),
+        "same_cause": tuple(key.name for key in snapshot.same_cause),
         "downstream": snapshot.downstream,
         "log_lines": found.log_lines if found and found.log_tail.strip() else 0,
     }
@@ -55,8 +66,24 @@ def error_lines(lines: Sequence[EvidenceLine]) -> Block | None:
     return preformatted("\n".join(line.rstrip() for line in shown))
 
 
-def change_table(changes: Sequence[Change]) -> Block:
-    """Before and after, the likeliest first."""
+def told(says: str) -> tuple[Words, ...]:
+    """One line in which what stands between backticks is shown as code."""
+    pieces = one_line(says, 400).split("`")
+    if len(pieces) % 2 == 0:
+        pieces = ["`".join(pieces)]
+    return tuple(Words(text=piece, most=400, code=index % 2 == 1) for index, piece in enumerate(pieces) if piece)
+
+
+def diff_lines(diff: str) -> Block:
+    """A unified diff, cut in its middle when it is long."""
+    lines = [shortened(_verbatim(line), MOST_LINE) for line in diff.rstrip().split("\n")]
+    return preformatted("\n".join(cut_in_the_middle(lines, MOST_DIFF)))
+
+
+def change_table(changes: Sequence[Change]) -> Block | None:
+    """Before and after, the likeliest first; None without any."""
+    if not changes:
+        return None
     rows = [("What", "Last good run", "This run")]
     for change in sorted(changes, key=lambda each: each.rank)[:MOST_CHANGES]:
         remark = " ".join(filter(None, (_KINDS[change.kind], change.note or "")))
@@ -72,17 +99,33 @@ def change_table(changes: Sequence[Change]) -> Block:
 
 
 def log_file(snapshot: Snapshot) -> FileContent | None:
-    """The end of the log as a text file; None when none was delivered."""
+    """The end of the log as a text file, before it all changes that the message has no room for; None without either."""
     found: Evidence | None = snapshot.evidence
-    if found is None or not found.log_tail.strip():
+    if found is None:
+        return None
+    parts = [*_all_changes(found), *([found.log_tail] if found.log_tail.strip() else [])]
+    if not parts:
         return None
     incident = snapshot.incident
     name = _UNFIT.sub("-", one_line(incident.job.name, 60)).strip("-.") or "job"
     return FileContent(
         name=f"{name}-{incident.id}-log.txt",
         title=f"Log of {one_line(incident.job.name, 80)}, last lines",
-        text=clean(found.log_tail)[-MOST_FILE:],
+        text=clean("\n\n".join(parts))[-MOST_FILE:],
     )
+
+
+def _all_changes(found: Evidence) -> list[str]:
+    """Every change with its whole text; nothing when the message shows them all."""
+    changes = sorted(found.changes or (), key=lambda each: each.rank)
+    if len(changes) <= MOST_CHANGES and not any(each.diff for each in changes):
+        return []
+    lines = [f"What changed since the last good run ({len(changes)}, the likeliest first)", ""]
+    for number, each in enumerate(changes, start=1):
+        lines.append(f"{number}. {each.says or each.path}")
+        lines += [f"   {each.path}: {each.before or '-'} -> {each.after or '-'}"] if not each.diff else []
+        lines += [f"   {line}" for line in each.diff.split("\n")] if each.diff else []
+    return ["\n".join(lines), "The end of the log"] if found.log_tail.strip() else ["\n".join(lines)]
 
 
 def _around_decisive(lines: Sequence[EvidenceLine]) -> Sequence[EvidenceLine]:

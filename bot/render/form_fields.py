@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+from bot.evidence import mask
 from bot.render.modal_parts import ALL, NO_TIME, OTHER
 from bot.render.text import one_line
 
@@ -42,8 +43,8 @@ class FormReader:
         self._refused.setdefault(block_id, why)
 
     def words(self, block_id: str, *, required: str = "") -> str:
-        """Free words on one clean line; `required` is what is said when there are none."""
-        found = one_line(_text(self._entered(block_id).get("value")), MOST_WORDS)
+        """Free words on one clean line, secrets masked; `required` is what is said when there are none."""
+        found = one_line(mask(_text(self._entered(block_id).get("value"))), MOST_WORDS)
         if required and not found:
             self.refuse(block_id, required)
         return found
@@ -78,7 +79,7 @@ class FormReader:
 
     def link(self, block_id: str) -> str:
         """A web address with its scheme, or nothing."""
-        found = one_line(_text(self._entered(block_id).get("value")), MOST_LINK + 1)
+        found = one_line(mask(_text(self._entered(block_id).get("value"))), MOST_LINK + 1)
         if not found:
             return ""
         if len(found) > MOST_LINK or not _is_web_address(found):

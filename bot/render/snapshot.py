@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.evidence.types import UNKNOWN, Evidence
-from bot.incidents.keys import Capability, Cost
+from bot.incidents.keys import Capability, Cost, JobKey
 from bot.incidents.memory import GoodRun
 from bot.incidents.model import Incident
 from bot.incidents.policy import JobPolicy, Mode, SafeMark
@@ -17,11 +17,15 @@ class Snapshot:
 
     `owners` are the display names of those who can decide, `zone` is the job's, `marks` are the safe marks of this job
     (void ones with their reason), `estimate` is the cost of one rerun, `occurrences` counts those of the record.
+    `team` is the one that answers, `teams` are all that there are.
+    `past` are the newest of the `past_times` settled occurrences of the same failure (None: not looked up), `same_cause`
+    other jobs that failed of the same cause lately.
     """
 
     incident: Incident
     evidence: Evidence | None = None
     team: str = ""
+    teams: tuple[str, ...] = ()
     owners: tuple[str, ...] = ()
     can: frozenset[Capability] = frozenset()
     policy: JobPolicy
@@ -35,11 +39,20 @@ class Snapshot:
     downstream: tuple[Waiting, ...] = ()
     record_url: str | None = None
     occurrences: int = 1
+    past: tuple[Incident, ...] = ()
+    past_times: int | None = None
+    same_cause: tuple[JobKey, ...] = ()
 
     @property
     def observing(self) -> bool:
         """ontrack only watches: nobody is mentioned, and texts say what would be done."""
         return self.incident.observed or self.policy.mode is Mode.OBSERVE
+
+    @property
+    def away(self) -> bool:
+        """Another team than the job's own answers it."""
+        own = self.policy.team.name if self.policy.team else ""
+        return bool(self.incident.handed) and self.team != own
 
     @property
     def cause(self) -> str:

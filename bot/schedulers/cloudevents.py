@@ -13,6 +13,7 @@ from msgspec import Meta, Raw, Struct
 
 from bot import cron
 from bot.evidence.cleaning import clean
+from bot.evidence.masking import mask_name
 from bot.evidence.types import ErrorReport
 from bot.incidents.keys import Cost, JobKey, RunRef, Trigger
 from bot.incidents.policy import Schedule
@@ -201,7 +202,7 @@ def _run_event(envelope: _Envelope, kind: SourceKind, data: _RunData) -> SourceE
         at=at,
         job=_job(data.scheduler, data.job),
         run=RunRef(
-            run_id=_plain_name(run.id, "data.run.id"),
+            run_id=mask_name(_plain_name(run.id, "data.run.id")),
             nominal_time=_instant(run.nominal_time, "data.run.nominal_time"),
             generation=run.generation or 0,
             attempt=1 if run.attempt is None else run.attempt,
@@ -224,7 +225,7 @@ def _job_event(envelope: _Envelope, kind: SourceKind, data: _JobData) -> SourceE
     if at is None:
         raise _Wrong("time", "is missing")
     return SourceEvent(
-        id=envelope.id,
+        id=mask_name(envelope.id),
         kind=kind,
         at=at,
         job=_job(data.scheduler, data.job),

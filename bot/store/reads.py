@@ -1,8 +1,9 @@
 """The read side of the storage port: what pages, commands and messages may look up. No SQL, nothing here changes a row."""
 
 from collections.abc import Collection, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Protocol
 
@@ -11,6 +12,7 @@ from bot.incidents.keys import JobKey, RunRef
 from bot.incidents.model import Incident
 from bot.incidents.people import By
 from bot.store.rows import Booking, EffectRow, EffectState, JobRow, Scope
+from bot.store.team_reads import TeamReads
 
 
 class Which(StrEnum):
@@ -34,8 +36,27 @@ class TimelineRow:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Reads(Protocol):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoodRunFacts:
+    """What is known of one good run: its masked facts, and how long it took."""
+
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    took: timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastFailures:
+    """The settled occurrences of one fingerprint of a job: how many, and the newest of them first."""
+
+    times: int = 0
+    newest: tuple[Incident, ...] = ()
+
+
+class Reads(TeamReads, Protocol):
     """Looks into the newest committed state; every method is one consistent picture. Raises `bot.store.StorageDown`."""
+
+    def at_once(self) -> AbstractContextManager[object]:
+        """What this thread reads inside the block is one consistent picture, and costs one connection."""
 
     def incident(self, *, record: int, number: int) -> Incident | None: ...
 
@@ -70,6 +91,18 @@ class Reads(Protocol):
 
     def last_good_facts(self, job: JobKey) -> dict[str, Any] | None:
         """The facts of the job's last good run, with which a failure is compared; None without one."""
+
+    def good_runs(self, job: JobKey) -> tuple[GoodRunFacts, ...]:
+        """The job's last good run, with which a failure is compared, and good runs before it, by which numbers are judged.
+
+        Of those before it big facts are left out, and of runs without a nominal time all but their durations.
+        """
+
+    def past_failures(self, *, job: JobKey, fingerprint: str, limit: int) -> PastFailures:
+        """How this failure of the job ended whenever it came."""
+
+    def others_with_cause(self, *, cause: str, since: datetime, job: JobKey, limit: int) -> tuple[JobKey, ...]:
+        """The other jobs of which an occurrence with this cause was opened since then, the newest first."""
 
     def outbox(self, *, states: Collection[EffectState], limit: int) -> tuple[EffectRow, ...]:
         """Rows of the outbox in these states, the newest first."""

@@ -23,6 +23,37 @@ def test_loud_lines_give_all_findings_of_the_corpus(case: Case) -> None:
     assert find_failures(log) == find_failures(log, loud=range(len(log)))
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "a.rb:14:in `run': no (A::B)",
+        "Store::Gone: x",
+        "SlowDown: x",
+        "kex_exchange_identification: x",
+        "client_loop: send disconnect: x",
+        "Connection reset by 1.2.3.4 port 22",
+        "psql:a.sql:3: x",
+        "slurmstepd: error: x",
+        "could not do it",
+        "npm error code X",
+        "go: a@v1: x",
+        "remote: Repository not found.",
+        "The connection to the server 1.2.3.4 was refused",
+        "upload failed: x",
+        "caused by: x",
+        "x: driver: bad connection",
+        "> Could not get resource",
+    ],
+)
+def test_the_shapes_of_failures_are_loud(line: str) -> None:
+    log = Log(cleaned(f"ok\n{line}\nok\n"))
+
+    found = find_failures(log)
+
+    assert [one.first for one in found] == [1]
+    assert found == find_failures(log, loud=range(len(log)))
+
+
 @settings(max_examples=600)
 @given(st.lists(st.sampled_from(SAID), max_size=30).map("".join))
 def test_loud_lines_give_all_findings(text: str) -> None:

@@ -98,6 +98,27 @@ def root_of(rules: RuleSet, log: str) -> RootError:
         ),
         ("2026-01-01T00:00:00Z stderr F ValueError: bad\n", "ValueError", "bad", 1),
         ("\x1b[31mERROR\x1b[0m loader: table is gone\n", None, "table is gone", 1),
+        (
+            "ok\nstore.rb:14:in `run': no such store (Store::Gone)\n\tfrom a.rb:3:in `main'\n",
+            "Store::Gone",
+            "no such store",
+            2,
+        ),
+        ("Store::Gone: no such store\n/a/b.rb:3:in `main'\n", "Store::Gone", "no such store", 1),
+        ("npm ERR! node v18\nnpm ERR! code E404\nnpm ERR! errno 1\n", None, "npm ERR! code E404", 2),
+        (
+            "ssh_exchange_identification: Connection closed by remote host\nfatal: Could not read from remote repository.\n",
+            None,
+            "ssh_exchange_identification: Connection closed by remote host",
+            1,
+        ),
+        (
+            "psql:a.sql:7: ERROR:  no such table\nHINT:  look\n",
+            None,
+            "psql:a.sql:7: ERROR:  no such table\nHINT:  look",
+            1,
+        ),
+        ("Unhandled exception. A.B.SqlException (0x80131904): gone\n   at A.B.C()\n", "A.B.SqlException", "gone", 1),
         ("10%\r50%\r\rE: Unable to locate package x\n", None, "E: Unable to locate package x", 1),
         (
             "[2024-01-01, 00:00:00 UTC] {taskinstance.py:1} ERROR - Task failed with exception\n"

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from bot.evidence import UNKNOWN, ErrorReport, RetryHint, RuleError, RuleSet, load_rules, read_failure, tried_rules
+from bot.evidence.engine import check_pattern
 from bot.evidence.rules import packaged_rules
 
 RAW = {raw["id"]: raw for raw in packaged_rules()}
@@ -49,6 +50,22 @@ def test_a_rule_leaves_its_counterexamples_alone(rule_id: str, example: Mapping[
 
 def test_every_rule_has_an_example() -> None:
     assert [rule_id for rule_id, raw in RAW.items() if not raw["examples"].get("match")] == []
+
+
+PATTERNS = [
+    (rule_id, text)
+    for rule_id, raw in RAW.items()
+    for field in ("when", "unless")
+    for clause in ([raw[field]] if isinstance(raw.get(field), Mapping) else raw.get(field, ()))
+    for name in ("message", "near", "log")
+    for text in ([clause[name]] if isinstance(clause.get(name), str) else clause.get(name, ()))
+]
+
+
+def test_the_packaged_patterns_keep_the_limits_that_those_of_companies_keep() -> None:
+    assert len(PATTERNS) > 300
+    for _, text in PATTERNS:
+        check_pattern(text)
 
 
 def test_ids_name_causes_only(rules: RuleSet) -> None:

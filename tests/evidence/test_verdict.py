@@ -151,6 +151,31 @@ def test_an_earlier_lasting_error_rules_out_the_passing_one(rules: RuleSet) -> N
     assert "data.file_missing" in cause.ruled_out_by
 
 
+def test_another_error_of_the_program_rules_out_the_passing_one(rules: RuleSet) -> None:
+    cause = cause_of(rules, FRAMES + RESET + "\nINFO next step\n" + FRAMES + "KeyError: 'net'\n")
+
+    assert cause.id == "network.connection_reset"
+    assert cause.ruled_out_by == ("code.exception",)
+    assert cause.retry_hint is RetryHint.DEPENDS
+
+
+def test_another_error_that_no_rule_knows_rules_out_the_passing_one(rules: RuleSet) -> None:
+    cause = cause_of(rules, FRAMES + RESET + "\nINFO next step\n" + FRAMES + "acme.TotalsDiffer: by 7\n")
+
+    assert cause.id == "network.connection_reset"
+    assert cause.ruled_out_by == ("sign.another_error",)
+    assert cause.retry_hint is RetryHint.DEPENDS
+
+
+def test_what_one_error_says_against_a_cause_does_not_clear_another(rules: RuleSet) -> None:
+    denied = FRAMES + "requests.HTTPError: 403 Client Error: Forbidden for url: https://a.example\n"
+    limited = FRAMES + "requests.HTTPError: 429 Client Error: Too Many Requests for url: https://a.example\n"
+
+    cause = cause_of(rules, limited + "INFO next step\n" + denied)
+
+    assert cause.id == "config.permission_denied"
+
+
 def test_a_reported_wrapper_yields_to_the_error_in_the_log(rules: RuleSet) -> None:
     assert (
         cause_of(

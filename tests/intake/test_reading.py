@@ -33,7 +33,7 @@ def test_a_failure_that_our_reader_fails_on_is_still_a_failure_of_unknown_cause(
         run=RunRef(run_id="r1", nominal_time=AT),
         error=ErrorReport(log="password=hunter2hunter2\nConnectionResetError: Connection reset by peer"),
     )
-    read = read_source(event, rules=cast(RuleSet, BrokenRules()), last_good=lambda job: None)
+    read = read_source(event, rules=cast(RuleSet, BrokenRules()), good_runs=lambda job: ())
 
     assert isinstance(read.event, RunFailed)
     assert read.state is RunState.FAILED

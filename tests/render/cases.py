@@ -28,8 +28,8 @@ from bot.incidents.model import (
     Returned,
     Status,
 )
-from bot.incidents.people import By, Mention, MentionKind, Person
-from bot.incidents.policy import JobPolicy, Mode, SafeMark
+from bot.incidents.people import By, Handover, Mention, MentionKind, Person
+from bot.incidents.policy import JobPolicy, Mode, SafeMark, Team
 from bot.incidents.situation import Allowance, Waiting
 from bot.render.snapshot import Snapshot
 
@@ -40,7 +40,7 @@ ANA = By(person=Person(id="U0ANA", name="Ana"), at=NOW)
 BEN = By(person=Person(id="U0BEN", name="Ben"), at=NOW)
 ONCALL = Mention(kind=MentionKind.GROUP, id="S0FINONCALL", name="fin-oncall")
 CALL_ANA = Mention(kind=MentionKind.PERSON, id="U0ANA", name="Ana")
-ALL_POWERS = frozenset(Capability)
+ALL_POWERS = frozenset(Capability) - {Capability.FRESH_START}
 RUN = RunRef(run_id="scheduled__2026-11-30", nominal_time=DUE, url="https://airflow.example.com/runs/1")
 HOSTILE = (
     "<!channel> <@U0ANA> <https://evil.example/|click> `*_~ & \u202eevil\u202c \x00\x07 :rotating_light: @here | "
@@ -271,6 +271,23 @@ def returned(outcome: str) -> Returned:
     )
 
 
+def handed_over() -> Snapshot:
+    """Ana found that it is the platform team's."""
+    step = Handover(team="platform", came_from="finance-data", by=ANA, note="their gateway resets all connections")
+    own = JobPolicy(team=Team(name="finance-data"))
+    return snapshot(
+        incident(handed=(step,), reason="Ana handed it over from finance-data"),
+        team="platform",
+        teams=("finance-data", "growth", "platform"),
+        owners=("Gil",),
+        policy=own,
+    )
+
+
+def partly_waived() -> Snapshot:
+    return snapshot(incident(waived=(owed(DUE - timedelta(days=1)), owed(DUE - timedelta(days=2)))))
+
+
 FIX = Fix(by=ANA, what="raised the pool size", cause="network.connection_reset", link="https://git.example.com/c/1")
 SNAPSHOTS: dict[str, Snapshot] = {
     "open": snapshot(),
@@ -308,6 +325,7 @@ SNAPSHOTS: dict[str, Snapshot] = {
             reason="ben started a run of it by hand",
         )
     ),
+    "open handed over": handed_over(),
     "open scheduler only reports": snapshot(can=frozenset()),
     "open observe": snapshot(incident(observed=True), policy=JobPolicy(mode=Mode.OBSERVE)),
     "open backfill": backfill(),
@@ -322,6 +340,9 @@ SNAPSHOTS: dict[str, Snapshot] = {
     "rerunning requested": rerunning(RerunPhase.REQUESTED),
     "rerunning running": rerunning(RerunPhase.RUNNING),
     "rerunning held": rerunning(RerunPhase.HELD),
+    "rerunning to confirm a fix": snapshot(
+        incident(Status.RERUNNING, rerun=rerun(RerunPhase.REQUESTED, automatic=False, by=ANA), fix=FIX, reruns=1)
+    ),
     "awaiting over budget": proposal(ProposalReason.OVER_BUDGET),
     "awaiting unknown cost": proposal(ProposalReason.UNKNOWN_COST, estimate=None, left=None),
     "awaiting outsider": proposal(ProposalReason.ASKED_BY_OUTSIDER, asked_by=BEN),

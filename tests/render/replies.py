@@ -20,7 +20,7 @@ from bot.incidents.model import (
 )
 from bot.incidents.people import Mention
 from bot.render.snapshot import Snapshot
-from tests.render import cases
+from tests.render import cases, rich
 from tests.render.cases import ANA, BEN, DUE, NEXT, NOW, ONCALL
 
 UNTIL = NOW + timedelta(hours=4)
@@ -76,10 +76,16 @@ def resolved(outcome: Outcome, **facts: Any) -> Case:
 
 
 REPLIES: dict[str, Case] = {
+    "moved": case(
+        ReplyKind.MOVED, left="C0FINANCE", url="https://example.slack.com/archives/C0FINANCE/p1", code="is_archived"
+    ),
+    "moved without a thread before": case(ReplyKind.MOVED, left="C0FINANCE", url=None, code="not_in_channel"),
     "evidence": case(ReplyKind.EVIDENCE, evidence="e1", downstream=OPEN.downstream),
     "evidence no last good run": case(ReplyKind.EVIDENCE, cases.SNAPSHOTS["open no last good run"]),
     "evidence nothing changed": case(ReplyKind.EVIDENCE, replace(OPEN, evidence=cases.evidence(changes=()))),
     "evidence of a late run": case(ReplyKind.EVIDENCE, cases.SNAPSHOTS["late not started"]),
+    "evidence rich": case(ReplyKind.EVIDENCE, rich.snapshot()),
+    "evidence first of its kind": case(ReplyKind.EVIDENCE, replace(OPEN, past_times=0)),
     "evidence hostile": case(ReplyKind.EVIDENCE, cases.SNAPSHOTS["open hostile"]),
     "ask opening": ask(AskKind.OPENING),
     "ask ladder": ask(AskKind.LADDER, reason="nobody has answered: step 2 of the ladder"),
@@ -113,6 +119,7 @@ REPLIES: dict[str, Case] = {
         owed=(DUE,),
         asked_by=BEN,
     ),
+    "ask handed over": ask(AskKind.OPENING, cases.SNAPSHOTS["open handed over"]),
     "joined": case(
         ReplyKind.JOINED,
         mention=(cases.CALL_ANA,),
@@ -140,6 +147,7 @@ REPLIES: dict[str, Case] = {
     "owed remains": case(ReplyKind.OWED_REMAINS, ran=NEXT, owed=(DUE,)),
     "rerun planned": rerun("planned", at=NOW + timedelta(minutes=5), reason="network.connection_reset is marked safe"),
     "rerun requested": rerun("requested", by=ANA, automatic=False, reason="Ana asked for it"),
+    "rerun from the beginning": rerun("requested", by=ANA, automatic=False, fresh=True, reason="to confirm the fix"),
     "rerun started": rerun("started"),
     "rerun failed": rerun("failed", cause="schema.column_missing", message='column "amount" does not exist', reason=""),
     "rerun refused": rerun("refused", message="409 run is already queued", reason="the scheduler refused the rerun"),
@@ -178,6 +186,7 @@ REPLIES: dict[str, Case] = {
         not_needed=(DUE - timedelta(days=1),),
     ),
     "not needed": case(ReplyKind.NOT_NEEDED, by=ANA, nominal_times=(DUE,), reason="the report was dropped"),
+    "needed after all": case(ReplyKind.NOT_NEEDED, by=ANA, nominal_times=(DUE,), reason="", back=True),
     "unconfirmed": case(
         ReplyKind.UNCONFIRMED,
         cases.SNAPSHOTS["verifying unconfirmed"],
@@ -203,6 +212,26 @@ REPLIES: dict[str, Case] = {
     "run skipped": case(ReplyKind.RUN, what="skipped", run=cases.RUN, reason="a holiday", nominal_time=DUE),
     "cause corrected": case(
         ReplyKind.CAUSE, by=ANA, cause="service.throttled", was="network.connection_reset", note="quota of the API"
+    ),
+    "cause correction taken back": case(
+        ReplyKind.CAUSE, by=ANA, cause="network.connection_reset", was="service.throttled", note="", back=True
+    ),
+    "cause unknown again": case(ReplyKind.CAUSE, by=ANA, cause="unknown", was="service.throttled", note="", back=True),
+    "handed over": case(
+        ReplyKind.HANDED,
+        cases.SNAPSHOTS["open handed over"],
+        by=ANA,
+        to="platform",
+        was="finance-data",
+        note="their gateway resets all connections",
+        back=False,
+        asked=True,
+    ),
+    "handed over while rerunning": case(
+        ReplyKind.HANDED, by=ANA, to="platform", was="finance-data", note="", back=False, asked=False
+    ),
+    "handed back": case(
+        ReplyKind.HANDED, by=BEN, to="finance-data", was="platform", note="the gateway is fine", back=True, asked=True
     ),
     "cause marked": case(ReplyKind.CAUSE, by=ANA, cause="network.connection_reset", marked=True, revoked=False),
     "cause revoked": case(ReplyKind.CAUSE, by=ANA, cause="network.connection_reset", marked=False, revoked=True),

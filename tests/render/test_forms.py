@@ -200,6 +200,17 @@ def test_a_corrected_cause_is_read_with_its_note() -> None:
     assert forms.read_cause(state) == forms.CauseForm(cause="service.throttled", note="quota")
 
 
+def test_a_secret_among_somebodys_words_is_masked() -> None:
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9" * 2
+    state = filled(modals.modal_cause(UNKNOWN, causes=CAUSES), cause="service.throttled", note=f"{token} had run out")
+
+    read = forms.read_cause(state)
+
+    assert isinstance(read, forms.CauseForm)
+    assert "had run out" in read.note
+    assert token not in read.note
+
+
 def test_a_correction_needs_a_cause() -> None:
     read = forms.read_cause(filled(modals.modal_cause(UNKNOWN, causes=CAUSES)))
 

@@ -26,6 +26,9 @@ MANY = cases.SNAPSHOTS["open backfill"]
 UNKNOWN = cases.SNAPSHOTS["open unknown cause"]
 HOSTILE = cases.SNAPSHOTS["open hostile"]
 PAUSED = cases.SNAPSHOTS["paused"]
+HANDED = cases.SNAPSHOTS["open handed over"]
+WAIVED = cases.partly_waived()
+AFRESH = {"can": frozenset(Capability)}
 
 MODALS: dict[str, Callable[[], View]] = {
     "fixed": lambda: modals.modal_fixed(OPEN, causes=CAUSES),
@@ -36,6 +39,16 @@ MODALS: dict[str, Callable[[], View]] = {
     "rerun": lambda: modals.modal_rerun(SEVERAL),
     "rerun unknown cause": lambda: modals.modal_rerun(UNKNOWN),
     "rerun many": lambda: modals.modal_rerun(MANY),
+    "fixed fresh start": lambda: modals.modal_fixed(cases.snapshot(**AFRESH)),
+    "rerun fresh start": lambda: modals.modal_rerun(cases.snapshot(**AFRESH)),
+    "still needed": lambda: modals.modal_still_needed(WAIVED),
+    "still needed nothing": lambda: modals.modal_still_needed(OPEN),
+    "hand over": lambda: modals.modal_hand_over(HANDED),
+    "hand over many teams": lambda: modals.modal_hand_over(replace(HANDED, teams=tuple(f"t{n}" for n in range(150)))),
+    "hand over nobody else": lambda: modals.modal_hand_over(replace(HANDED, teams=("platform",))),
+    "cause corrected before": lambda: modals.modal_cause(
+        cases.snapshot(cases.unknown(corrected_cause="service.throttled")), causes=CAUSES
+    ),
     "not needed": lambda: modals.modal_not_needed(SEVERAL),
     "cause": lambda: modals.modal_cause(OPEN, causes=CAUSES),
     "cause unknown": lambda: modals.modal_cause(UNKNOWN, causes=CAUSES),
@@ -58,6 +71,9 @@ MODALS: dict[str, Callable[[], View]] = {
     "more verifying": lambda: modal_more(cases.SNAPSHOTS["verifying"]),
     "more marked": lambda: modal_more(cases.snapshot(marks=(cases.mark(),))),
     "more only silences": lambda: modal_more(SILENT),
+    "more handed over": lambda: modal_more(HANDED),
+    "more partly not needed": lambda: modal_more(WAIVED),
+    "more rerunning to confirm a fix": lambda: modal_more(cases.SNAPSHOTS["rerunning to confirm a fix"]),
     "more hostile": lambda: modal_more(HOSTILE),
     "more settled": lambda: modal_more(cases.SNAPSHOTS["resolved fixed"]),
 }

@@ -15,6 +15,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from bot.evidence.cleaning import clean
+from bot.evidence.masking import mask
 from bot.schedulers.local.job import LocalJob
 
 COUNTED = 64 * 1024 * 1024
@@ -27,8 +29,10 @@ MOST_ENTRIES = 10_000
 DELIMITERS = ",;\t|"
 SCRIPTS = frozenset({".bash", ".jar", ".jl", ".js", ".ksh", ".php", ".pl", ".py", ".r", ".rb", ".sh", ".sql", ".ts"})
 TABLES = frozenset({".csv", ".tsv", ".psv"})
-CONFIGS = frozenset({".cfg", ".conf", ".ini", ".properties", ".toml", ".yaml", ".yml"})
+CONFIGS = frozenset({".cfg", ".conf", ".ini", ".properties", ".sql", ".toml", ".yaml", ".yml"})
+REQUIREMENTS = re.compile(r"requirements.*\.txt", re.IGNORECASE)
 LARGEST_CONFIG = 1024 * 1024
+LARGEST_TEXT = 8 * 1024
 
 
 def gather(
@@ -149,10 +153,15 @@ def _content(path: Path, size: int) -> dict[str, Any]:
 
 
 def _digest(path: Path, size: int) -> dict[str, Any]:
-    """What tells that a file kept by people was edited, even when its size stayed; data is expected to differ."""
-    if path.suffix.lower() not in CONFIGS or size > LARGEST_CONFIG:
+    """What tells that a file kept by people was edited, and a short one's words; data is expected to differ."""
+    kept = path.suffix.lower() in CONFIGS or REQUIREMENTS.fullmatch(path.name)
+    if not kept or size > LARGEST_CONFIG:
         return {}
-    return {"digest": f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()[:16]}"}
+    content = path.read_bytes()
+    digest = {"digest": f"sha256:{hashlib.sha256(content).hexdigest()[:16]}"}
+    if len(content) > LARGEST_TEXT:
+        return digest
+    return {**digest, "text": mask(clean(content.decode(errors="replace")))}
 
 
 def _columns(path: Path, head: bytes) -> list[str] | None:

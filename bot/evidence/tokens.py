@@ -1,0 +1,57 @@
+"""The looks of keys and tokens that give themselves away without a telling name beside them. Patterns only.
+
+`telling.py` must spot every line on which one of them may stand.
+"""
+
+import re
+
+TOKEN = re.compile(
+    r"(?<![A-Za-z0-9_-])(?:"
+    r"(?:AKIA|ASIA|AGPA|AIDA|AROA|ANPA|ANVA|AIPA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])"
+    r"|gh[pousr]_[A-Za-z0-9]{16,}"
+    r"|github_pat_\w{16,}"
+    r"|gl(?:pat|ptt|dt|rt|cbt|soat)-[\w.-]{16,}"
+    r"|xox[a-z](?:\.xox[a-z])?-[\w-]{8,}"
+    r"|xapp-[\w-]{8,}"
+    r"|AIza[\w-]{30,}"
+    r"|ya29\.[\w.-]{16,}"
+    r"|GOCSPX-[\w-]{16,}"
+    r"|sk-[\w-]{16,}"
+    r"|(?:sk|rk|pk)_(?:live|test)_\w{8,}"
+    r"|whsec_[\w+/=-]{8,}"
+    r"|npm_[A-Za-z0-9]{20,}"
+    r"|pypi-[\w-]{16,}"
+    r"|SG\.[\w-]{8,}\.[\w-]{8,}"
+    r"|dapi[0-9a-f]{24,}(?:-\d)?"
+    r"|(?:hf|dckr_pat|dop_v1|doo_v1|shpat|shpss|lin_api|glc|glsa|nrk|NRAK|tfp|figd|rubygems)[_-][\w-]{16,}"
+    r"|hv[sbr]\.[\w-]{16,}"
+    r"|AGE-SECRET-KEY-1[A-Z0-9]{16,}"
+    r"|(?:SK|AC)[0-9a-f]{32}(?![0-9a-zA-Z])"
+    r"|\d{8,10}:AA[\w-]{30,}"
+    r"|eyJ[\w-]{6,}\.[\w-]{2,}(?:\.[\w-]*){0,3}"
+    r")"
+)
+VENDOR = re.compile(
+    r"(?<![A-Za-z0-9_-])(?:"
+    r"(?:pn[ub]|dbt[cu]|sntry[su]|pul|pscale_(?:tkn|pw|oauth)|sbp|ntn|CFPAT|CCIPAT|CLOJARS|bkua|rdme|sq[pua]|sgp)[_-][\w-]{16,}"
+    r"|(?:FLWSECK|FLWSECK_TEST|fio-u|fm[12]|PMAK|sq0(?:csp|atp|idp)|(?:shippo|duffel)_(?:live|test)|pat-[a-z]{2}\d)[_-][\w-]{16,}"
+    r"|GR1348941[\w-]{16,}"
+    r"|s\.(?=[A-Za-z]{0,23}\d)(?=[a-z0-9]{0,23}[A-Z])[A-Za-z0-9]{24}(?![\w.])"
+    r"|ATATT3[\w=-]{32,}"
+    r"|AKC[A-Za-z0-9]{56,}|AP[0-9A-F][A-Za-z0-9]{56,}|cmVmdGtu[A-Za-z0-9]{32,}"
+    r"|EAA[A-Z][A-Za-z0-9]{48,}|A{15,}[A-Za-z0-9%]{40,}"
+    r"|EZ[AT]K[A-Za-z0-9]{48,}|AQVN[\w-]{32,}|LTAI[A-Za-z0-9]{16,}|AKID[A-Za-z0-9]{28,}"
+    r"|oy2[a-z0-9]{43}(?![A-Za-z0-9])"
+    r"|secret_[A-Za-z0-9]{40,}|live_[A-Za-z0-9]{35,}|key-[0-9a-f]{32}(?![0-9a-zA-Z])"
+    r"|[0-9a-f]{32}-us\d{1,2}(?!\d)"
+    r"|sha256~[\w-]{40,}"
+    r"|amzn\.mws\.[0-9A-Za-z-]{24,}"
+    r"|dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{40,}"
+    r"|[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{40,}"
+    r"|pat[A-Za-z0-9]{14}\.[0-9a-f]{64}|pat\.[\w-]{22}\.[0-9a-f]{24}\.\w{16,}"
+    r"|dt0[a-z]\d\d\.[A-Z0-9]{24}\.[A-Z0-9]{64}"
+    r"|sl\.[\w-]{100,}"
+    r"|[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,40}(?![\w-])"
+    r"|[\w~-]{3}\dQ~[\w.~-]{31,34}(?![\w~-])"
+    r")"
+)
