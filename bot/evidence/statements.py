@@ -5,8 +5,9 @@ A phrase inside a value of data is no beginning, and must not become one.
 
 import re
 
-MOST = 20
+MOST = 14
 WIDTH = 800
+INNER = 500
 REACH = 600
 
 _OPENING = re.compile(
@@ -40,4 +41,4 @@ def statements(message: str) -> tuple[str, ...]:
         starts.append(found.end())
         if len(starts) >= MOST:
             break
-    return tuple(flat[start : start + WIDTH] for start in dict.fromkeys(starts))
+    return (flat[:WIDTH], *(flat[start : start + INNER] for start in dict.fromkeys(starts) if start))

@@ -4,7 +4,7 @@ import difflib
 from dataclasses import dataclass
 
 MOST_COMPARED = 600
-MOST_SHOWN = 60
+MOST_SHOWN = 400
 LONGEST_LINE = 200
 CONTEXT = 2
 
