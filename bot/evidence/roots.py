@@ -4,13 +4,21 @@ It reads no patterns of causes; the rules do.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from bot.evidence.finding import Finding, Link, Weight
 from bot.evidence.log import Log
 
 REACH = 120
+FRAMES = 200
+
+_FRAME = re.compile(r'^\s{0,8}File "[^"]{1,400}", line \d')
+_FROM_WITHOUT = re.compile(
+    r"Connect|Timeout|TimedOut|BrokenPipe|Network|Socket|\b(?:OS|IO|HTTP|URL|SSL)Error|Unavailable"
+)
+_LIBRARY = re.compile(r"(?:site|dist)-packages|[/\\]lib[/\\]python\d|[/\\]Lib[/\\]|<frozen |<string>")
 
 _RECOVERED = re.compile(
     r"re-?established|reachable (?:again )?after|recovered|\bsucceeded (?:after|on)|reconnected|retry succeeded"
@@ -41,10 +49,14 @@ def choose_root(findings: Sequence[Finding], lines: Log) -> Reading:
     head = next(finding for finding in final if finding.weight >= floor)
     linked = [finding for finding in findings if finding.chain == head.chain]
     root = _root_of(linked)
-    beside = [finding for finding in final if finding.chain != head.chain]
+    own = [finding for finding in _handled(linked, root) if _is_the_programs_own(finding, lines)]
+    beside = [*own, *(finding for finding in final if finding.chain != head.chain)]
     earlier = [finding for finding in findings if finding.first < start and finding.chain != head.chain]
     return Reading(
-        root=root, chain=tuple(one for one in linked if one is not root), beside=tuple(beside), earlier=tuple(earlier)
+        root=root,
+        chain=tuple(one for one in linked if one is not root and one not in own),
+        beside=tuple(beside),
+        earlier=tuple(earlier),
     )
 
 
@@ -67,6 +79,24 @@ def _root_of(linked: Sequence[Finding]) -> Finding:
         if finding.link in (Link.CAUSE, Link.CONTEXT) and finding.weight >= Weight.TOLD:
             root = finding
     return root
+
+
+def _handled(linked: Sequence[Finding], root: Finding) -> Iterator[Finding]:
+    """The errors that were being handled when the root, or what led to it, was raised."""
+    for finding, after in pairwise(linked):
+        if after.link is Link.CONTEXT:
+            yield finding
+        if after is root:
+            return
+
+
+def _is_the_programs_own(finding: Finding, lines: Log) -> bool:
+    """Whether it is the program's own, neither from without nor of a library that tries one way and takes another."""
+    if finding.type is None or _FROM_WITHOUT.search(finding.type):
+        return False
+    frames = [line.text for line in lines[max(finding.start, finding.first - FRAMES) : finding.first]]
+    last = next((text for text in reversed(frames) if _FRAME.search(text)), "")
+    return bool(last) and not _LIBRARY.search(last)
 
 
 def shown_root(reading: Reading) -> Finding | None:

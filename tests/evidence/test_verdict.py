@@ -231,3 +231,34 @@ def test_a_sign_of_the_causes_own_kind_does_not_rule_it_out(rules: RuleSet) -> N
     cause = cause_of(rules, "ERROR java.lang.OutOfMemoryError: Java heap space\n")
 
     assert (cause.id, cause.ruled_out_by) == ("resource.out_of_memory", ())
+
+
+HANDLED = """Traceback (most recent call last):
+  File "{where}", line 17, in read
+    return [row["currency"] for row in source]
+KeyError: 'currency'
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "/srv/jobs/load.py", line 44, in main
+    cleanup()
+OSError: [Errno 104] Connection reset by peer
+"""
+
+
+@pytest.mark.parametrize(
+    ("where", "hint"),
+    [
+        ("/srv/jobs/load.py", RetryHint.DEPENDS),
+        ("/opt/venv/lib/python3.11/site-packages/redis/connection.py", RetryHint.LIKELY),
+        ("C:\\Python311\\Lib\\queue.py", RetryHint.LIKELY),
+    ],
+)
+def test_a_clean_up_that_breaks_off_does_not_hide_the_programs_own_error(
+    rules: RuleSet, where: str, hint: RetryHint
+) -> None:
+    """A library that looks into a cache, finds nothing and connects is another matter."""
+    cause = cause_of(rules, HANDLED.format(where=where))
+
+    assert (cause.id, cause.retry_hint) == ("network.connection_reset", hint)
