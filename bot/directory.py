@@ -5,6 +5,7 @@ It decides nothing about anybody; what could not be read stays as it was and gro
 
 import logging
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from bot.incidents.policy import Team
@@ -17,10 +18,14 @@ log = logging.getLogger(__name__)
 
 EVERY = timedelta(minutes=5)
 AFTER_TROUBLE = timedelta(minutes=1)
+DOUBLINGS = 5
 
 
 class DirectoryRefresher:
-    """The use case that fills the table; `people` is the current snapshot, replaced whole."""
+    """The use case that fills the table; `people` is the current snapshot, replaced whole.
+
+    `complete_for`: the version of the policies for which the last step read everybody; None while some could not be read.
+    """
 
     def __init__(
         self, *, source: PeopleSource | None, storage: Storage, policies: Callable[[], Policies], clock: Clock
@@ -30,47 +35,86 @@ class DirectoryRefresher:
         self._policies = policies
         self._clock = clock
         self._people = _loaded(storage)
+        self.complete_for: str | None = None
+        self._failed = 0
 
     def people(self) -> People:
         """The directory as last read."""
         return self._people
 
     def step(self, now: datetime) -> datetime | None:
-        """Read everybody whom the policies name; returns when to do so again."""
+        """Read everybody whom the policies name; returns when to do so again: later and later while it fails."""
         if self._source is None:
             return now + EVERY
-        groups, trouble = self._groups(self._source, now)
-        people, more_trouble = self._persons(self._source, groups, now)
+        version = self._policies().version
+        of_groups, of_persons = _Round(), _Round()
+        groups = self._groups(self._source, of_groups, now)
+        people = self._persons(self._source, groups, of_persons, now)
         self._storage.save_people(people=people, groups=groups, now=now)
         self._people = _loaded(self._storage)
-        return now + (AFTER_TROUBLE if trouble or more_trouble else EVERY)
+        if not (of_groups.troubled or of_persons.troubled):
+            self.complete_for, self._failed = version, 0
+            return now + EVERY
+        self.complete_for = None
+        self._failed += 1
+        patience = min(AFTER_TROUBLE * (1 << min(self._failed - 1, DOUBLINGS)), EVERY)
+        return now + max(patience, of_groups.wish, of_persons.wish)
 
-    def _groups(self, source: PeopleSource, now: datetime) -> tuple[list[GroupRow], bool]:
-        found, trouble = [], False
+    def _groups(self, source: PeopleSource, round: "_Round", now: datetime) -> list[GroupRow]:
+        found = []
         for group in _named_groups(self._policies().teams.values()):
             try:
                 members = source.group_members(group)
             except SendFailed as failed:
-                log.warning("group not read", extra={"group": group, "code": failed.code})
-                trouble = True
+                if round.is_over(failed, what=group):
+                    break
                 continue
             found.append(GroupRow(id=group, members=members or (), exists=members is not None, read_at=now))
-        return found, trouble
+        return found
 
-    def _persons(self, source: PeopleSource, groups: Iterable[GroupRow], now: datetime) -> tuple[list[PersonRow], bool]:
+    def _persons(
+        self, source: PeopleSource, groups: Iterable[GroupRow], round: "_Round", now: datetime
+    ) -> list[PersonRow]:
         found: dict[str, PersonRow] = {}
-        trouble = False
         in_groups = {member for group in groups for member in group.members}
         for name in sorted(_named_people(self._policies()) | in_groups):
             try:
-                person = source.user_by_email(name) if "@" in name else source.user(name)
+                person = self._person(source, name, now)
             except SendFailed as failed:
-                log.warning("person not read", extra={"person": name, "code": failed.code})
-                trouble = True
+                if round.is_over(failed, what=name):
+                    break
                 continue
             if person is not None:
-                found[person.id] = _row(person, now)
-        return list(found.values()), trouble
+                found[person.id] = person
+        return list(found.values())
+
+    def _person(self, source: PeopleSource, name: str, now: datetime) -> PersonRow | None:
+        """The person as found; whoever was known and is found no more is read by id, since a deactivated user has no address."""
+        person = source.user_by_email(name) if "@" in name else source.user(name)
+        if person is not None:
+            return _row(person, now)
+        known = self._people.person(name)
+        if known is None:
+            return None
+        person = source.user(known.id) if "@" in name else None
+        return _row(person, now) if person is not None else replace(known, active=False, read_at=now)
+
+
+class _Round:
+    """One reading of groups or of people: what went wrong, and whether to go on. It must not know Slack's words."""
+
+    def __init__(self) -> None:
+        self.troubled = False
+        self.wish = timedelta(0)
+        self._last = ""
+
+    def is_over(self, failed: SendFailed, *, what: str) -> bool:
+        """The workspace wants to be left alone, or says the same twice in a row: it is not about this group or person."""
+        log.warning("not read from the workspace", extra={"named": what, "code": failed.code})
+        again, self._last = failed.code == self._last, failed.code
+        self.troubled = True
+        self.wish = max(self.wish, failed.retry_after or timedelta(0))
+        return again or failed.retry_after is not None
 
 
 def _row(person: FoundPerson, now: datetime) -> PersonRow:

@@ -3,22 +3,31 @@
 No look-ups over the network: `bot.delivery`'s refresher reads the workspace and fills the table.
 """
 
-from collections.abc import Iterable
-from datetime import datetime
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
 
-from bot.incidents.calendar import on_shift
 from bot.incidents.people import Directory, Mention, MentionKind
-from bot.incidents.policy import JobPolicy, Team
+from bot.incidents.policy import JobPolicy
+from bot.oncall import GroupOnCall, RotaOnCall
+from bot.ports import OnCall, OnCallNow
 from bot.store import GroupRow, PersonRow
+
+STALE_AFTER = timedelta(minutes=15)
 
 
 class People:
-    """An immutable snapshot of the directory table; replaced whole when it was read anew."""
+    """An immutable snapshot of the directory table; replaced whole when it was read anew (`read_at`: the newest row)."""
 
-    def __init__(self, *, people: Iterable[PersonRow] = (), groups: Iterable[GroupRow] = ()) -> None:
+    def __init__(
+        self, *, people: Iterable[PersonRow] = (), groups: Iterable[GroupRow] = (), oncall: Sequence[OnCall] = ()
+    ) -> None:
+        """`oncall`: further ways of knowing who is on call, beside groups and rotas."""
         self._by_id = {person.id: person for person in people}
         self._by_email = {person.email.lower(): person for person in people if person.email}
         self._groups = {group.id: group for group in groups}
+        self._oncall: tuple[OnCall, ...] = (GroupOnCall(self._groups), RotaOnCall(), *oncall)
+        read = [person.read_at for person in self._by_id.values()] + [group.read_at for group in self._groups.values()]
+        self.read_at = max(read, default=None)
 
     def directory(self, policy: JobPolicy, now: datetime) -> Directory:
         """Who owns, is on call and decides for a job with this policy at `now`."""
@@ -26,16 +35,20 @@ class People:
         admins = self._ids(policy.admins)
         if team is None:
             return Directory(admins=admins, literal=admins, inactive=self._inactive(), read_at=self._read_at(()))
-        members, shift = self._ids(team.members), self._ids(self._on_shift(team, now))
+        shifts = tuple(shift for each in self._oncall if (shift := each.on_call(team, now)) is not None)
+        members, oncall = self._ids(team.members), self._ids(name for shift in shifts for name in shift.people)
+        named = self._ids(name for shift in shifts if shift.named for name in shift.people)
+        of_team = self._members(team.team_usergroup)
         groups = tuple(filter(None, (team.usergroup, team.team_usergroup)))
         manager = self._ids((team.manager,) if team.manager else ())
         return Directory(
-            owners=members | self._members(team.team_usergroup),
-            oncall=self._members(team.usergroup) | shift,
+            owners=members | of_team,
+            oncall=oncall,
             admins=admins,
-            literal=members | shift | admins,
+            literal=members | named | admins,
             inactive=self._inactive(),
-            oncall_mentions=self._group_mention(team.usergroup) or self._mentions(shift),
+            unread=self._unread(of_team | oncall, now),
+            oncall_mentions=next((found for shift in shifts if (found := self._called(shift))), ()),
             team_mentions=self._group_mention(team.team_usergroup) or self._mentions(members),
             manager_mentions=self._mentions(manager),
             emails=(team.email,) if team.email else (),
@@ -43,9 +56,21 @@ class People:
             read_at=self._read_at(groups),
         )
 
+    def person(self, name: str) -> PersonRow | None:
+        """Whoever goes by this id or e-mail address, as last read; None while nobody does."""
+        return self._by_id.get(name) or self._by_email.get(name.lower())
+
+    def group(self, group: str) -> GroupRow | None:
+        """The group as last read; None when it never was."""
+        return self._groups.get(group)
+
+    def groups_of(self, person_id: str) -> frozenset[str]:
+        """The user groups that this person is in."""
+        return frozenset(group.id for group in self._groups.values() if group.exists and person_id in group.members)
+
     def name(self, person_id: str) -> str:
         """The display name of a person, or the id itself."""
-        person = self._by_id.get(person_id) or self._by_email.get(person_id.lower())
+        person = self.person(person_id)
         return person.name if person else person_id
 
     def deciders(self, directory: Directory) -> tuple[str, ...]:
@@ -83,9 +108,14 @@ class People:
             Mention(kind=MentionKind.PERSON, id=person.id, name=person.name) for person in people if person.active
         )
 
-    def _on_shift(self, team: Team, now: datetime) -> tuple[str, ...]:
-        member = on_shift(team.rota, now) if team.rota else None
-        return (member,) if member else ()
+    def _called(self, shift: OnCallNow) -> tuple[Mention, ...]:
+        """How those on call are called: by their handle, else by name."""
+        return self._group_mention(shift.handle) if shift.handle else self._mentions(self._ids(shift.people))
+
+    def _unread(self, ids: Iterable[str], now: datetime) -> frozenset[str]:
+        """Those of whom it is not known lately whether they are one of us: nobody decides unseen."""
+        known = self._by_id
+        return frozenset(each for each in ids if each not in known or now - known[each].read_at > STALE_AFTER)
 
     def _read_at(self, groups: tuple[str, ...]) -> datetime | None:
         """When the oldest of the rows that speak for the job was read; without groups nothing can be stale."""

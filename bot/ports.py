@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 from bot.incidents.keys import Action, Capability, JobKey, RunRef
-from bot.incidents.policy import Schedule
+from bot.incidents.policy import Schedule, Team
 from bot.sources import SourceEvent
 
 Clock = Callable[[], datetime]
@@ -25,7 +25,8 @@ class SchedulerRequest:
     """One thing asked of a scheduler. `key` is deterministic: the same key is the same request, however often it is made.
 
     `run` is the failed run for `rerun`, our own rerun for `stop`; None for `start`, `pause`, `resume`, `retire`.
-    `nominal_times` are those to run again or to start, oldest first. `until` is told to schedulers that can use it.
+    `nominal_times` are those to run again or to start, oldest first. `fresh`: a rerun from the beginning, asked only of a
+    scheduler that declares `fresh_start`; else it may go on where the run failed.
     """
 
     action: Action
@@ -35,6 +36,7 @@ class SchedulerRequest:
     nominal_times: tuple[datetime, ...] = ()
     requested_by: str = "ontrack"
     reason: str = ""
+    fresh: bool = False
 
 
 class Taken(StrEnum):
@@ -112,11 +114,15 @@ class ChatFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatMessage:
-    """A message as rendered: top-level `text`, Block Kit `blocks` (dicts), the key that its metadata carries."""
+    """A message as rendered: top-level `text`, Block Kit `blocks` (dicts), the key that its metadata carries.
+
+    `richer` shows the same in blocks that not every workspace takes; whoever does not know of it sends `blocks`.
+    """
 
     key: str
     text: str
     blocks: tuple[dict[str, Any], ...]
+    richer: tuple[dict[str, Any], ...] = ()
     thread_ts: str | None = None
     broadcast: bool = False
     file: ChatFile | None = None
@@ -142,6 +148,28 @@ class Chat(Protocol):
 
     def open_direct(self, *, user: str) -> str:
         """The channel id of the direct conversation with `user`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnCallNow:
+    """Who is on call at an instant: `people` by chat id or e-mail address, `handle` a user group that calls them together.
+
+    `named`: a file of ours names them, so that they count also while the workspace cannot be read.
+    """
+
+    people: frozenset[str]
+    handle: str | None = None
+    named: bool = False
+
+
+class OnCall(Protocol):
+    """One way of knowing who is on call. `bot.people` asks each in turn, inside transactions: no I/O, and nothing is raised.
+
+    A calendar or a pager is read outside (as `bot.directory` reads the workspace) and answers from what was read.
+    """
+
+    def on_call(self, team: Team, at: datetime) -> OnCallNow | None:
+        """Who is on call for the team; None when this way knows nothing of it, or nobody is."""
 
 
 class FoundPerson(Protocol):

@@ -9,12 +9,13 @@ from typing import Any
 
 import httpx
 
-from bot.adapters import slack_people
+from bot.adapters import slack_looks, slack_people
 from bot.adapters.slack_answers import Message, Nothing, Opened, Page, Posted, UploadPlace, Viewed
-from bot.adapters.slack_deadline import Deadline
+from bot.adapters.slack_looks import SlackChannel
 from bot.adapters.slack_people import AuthInfo, SlackUser
 from bot.adapters.slack_wire import SlackWire, slack_client
 from bot.ports import ChatFile, ChatMessage, SendFailed
+from bot.wire.deadline import Deadline
 
 SLACK_API = "https://slack.com/api/"
 SEND_WITHIN = timedelta(seconds=30)
@@ -154,6 +155,16 @@ class SlackChat:
     def group_members(self, group: str) -> tuple[str, ...] | None:
         """The ids of a user group's members; None when there is no such group or it is disabled."""
         return slack_people.group_members(self._wire, group)
+
+    def channel(self, channel_id: str) -> SlackChannel | None:
+        """The channel with this id; None when there is none that the bot may see."""
+        return slack_looks.channel(self._wire, channel_id)
+
+    def problems(
+        self, *, message: Mapping[str, Any] | None = None, view: Mapping[str, Any] | None = None
+    ) -> tuple[str, ...]:
+        """What Slack finds wrong with a message or a view, which is not sent."""
+        return slack_looks.problems(self._wire, message=message, view=view)
 
     def _own_messages(self, *, channel: str, thread_ts: str | None, since: datetime) -> Iterator[Message]:
         ours = self._identity or self.auth()

@@ -23,6 +23,7 @@ class Envelope:
     error: str | None = None
     needed: str | None = None
     response_metadata: ResponseMetadata | None = None
+    errors: Any = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +118,7 @@ class Identity:
     url: str = ""
     bot_id: str | None = None
     app_id: str | None = None
+    enterprise_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,6 +151,40 @@ class FoundMember:
     """users.info and users.lookupByEmail."""
 
     user: Member
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Channel:
+    """A channel of conversations.info."""
+
+    id: str
+    name: str = ""
+    is_archived: bool = False
+    is_member: bool = False
+    is_private: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundChannel:
+    """conversations.info."""
+
+    channel: Channel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockProblem:
+    """One thing that is wrong with a message or a view, and where."""
+
+    message: str = ""
+    pointer: str = ""
+    code: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Validated:
+    """blocks.validate."""
+
+    errors: tuple[BlockProblem, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

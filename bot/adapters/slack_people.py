@@ -30,7 +30,8 @@ class SlackUser:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuthInfo:
-    """Who the token speaks for. `scopes` is empty where Slack does not tell them."""
+    """Who the token speaks for. `scopes` is empty where Slack does not tell them; `enterprise_id`: the workspace is one of
+    an organisation's."""
 
     user_id: str
     bot_id: str | None
@@ -39,6 +40,7 @@ class AuthInfo:
     team: str
     url: str
     scopes: frozenset[str]
+    enterprise_id: str | None = None
 
 
 def auth(wire: SlackWire) -> AuthInfo:
@@ -53,6 +55,7 @@ def auth(wire: SlackWire) -> AuthInfo:
         team=identity.team,
         url=identity.url,
         scopes=frozenset(scope for scope in scopes if scope),
+        enterprise_id=identity.enterprise_id,
     )
 
 

@@ -9,20 +9,20 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 from urllib.parse import urlencode
-from urllib.request import getproxies, proxy_bypass
 
 import httpx
 import msgspec
 
 from bot.adapters.slack_answers import Envelope
-from bot.adapters.slack_deadline import Deadline, DeadlineTransport
 from bot.adapters.slack_errors import UNTIL_REPAIRED, refusal, refusal_of_status, wish
 from bot.ports import SendFailed
+from bot.wire.deadline import Deadline
+from bot.wire.proxies import proxy_for
+from bot.wire.transport import DeadlineTransport
 
 CONNECTIONS = 32
 IDLE = timedelta(seconds=50)
 WAITS = httpx.Timeout(connect=5.0, read=20.0, write=10.0, pool=5.0)
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 NOTHING_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)
 CANNOT_BE_SENT = (httpx.LocalProtocolError, httpx.UnsupportedProtocol, httpx.InvalidURL)
 UNREADABLE = (msgspec.DecodeError, RecursionError)
@@ -42,17 +42,6 @@ def slack_client(*, base_url: str, deadline: Deadline) -> httpx.Client:
         proxy=proxy_for(url),
     )
     return httpx.Client(transport=transport, timeout=WAITS)
-
-
-def proxy_for(url: httpx.URL) -> httpx.Proxy | None:
-    """The proxy that the environment names for `url` (`HTTPS_PROXY`, `NO_PROXY` ...); never one to this machine."""
-    if url.host in LOOPBACK or proxy_bypass(url.host):
-        return None
-    proxies = getproxies()
-    address = proxies.get(url.scheme) or proxies.get("all")
-    if not address:
-        return None
-    return httpx.Proxy(address if "://" in address else f"http://{address}")
 
 
 class SlackWire:
@@ -161,7 +150,8 @@ class SlackWire:
         if not envelope.error:
             return SendFailed("unreadable_answer", uncertain=True)
         told = envelope.response_metadata.messages if envelope.response_metadata else None
-        detail = "; ".join((*(told or ()), *((f"needed: {envelope.needed}",) if envelope.needed else ())))
+        needed = (f"needed: {envelope.needed}",) if envelope.needed else ()
+        detail = "; ".join((*(told or ()), *needed, *_listed(envelope.errors)))
         logger.info("slack refused", extra={"method": method, "code": envelope.error, "detail": detail})
         failed = refusal(envelope.error, retry_after=self._wish(response))
         if detail:
@@ -176,3 +166,9 @@ class SlackWire:
 
     def _wish(self, response: httpx.Response) -> timedelta | None:
         return wish(response.headers.get("Retry-After"), now=self._clock())
+
+
+def _listed(errors: Any) -> list[str]:
+    """What some methods say beside their error: each problem with its place."""
+    found = [error for error in errors if isinstance(error, dict)] if isinstance(errors, list) else []
+    return [f"{error.get('message') or error.get('code')} [{error.get('pointer')}]" for error in found]

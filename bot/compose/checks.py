@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from bot.adapters.slack import SlackChat
+from bot.adapters.slack_scopes import missing_scopes
 from bot.compose.host_clock import clock_trouble
 from bot.policies import PolicyFile
 from bot.ports import Clock, SendFailed
@@ -57,9 +58,10 @@ class Checks:
         return f"the file was refused: {problems[0]}" if problems else OK
 
     def _slack_state(self) -> str:
+        if self._slack is None:
+            return OK
         try:
-            if self._slack is not None:
-                self._slack.auth()
+            missing = missing_scopes(self._slack.auth().scopes)
         except SendFailed as failed:
             return failed.code
-        return OK
+        return f"the token lacks {', '.join(missing)}: add them to the app and reinstall it" if missing else OK

@@ -1,34 +1,17 @@
 """Looks over an installation and says what is set up, what is off and what is broken. It changes nothing."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from enum import StrEnum
 
 from bot.adapters.slack import SlackChat
+from bot.compose.doctor_slack import examine_slack
+from bot.compose.finding import Finding, Health
 from bot.compose.service import utc_now
 from bot.policies import Policies, void_marks
-from bot.ports import SendFailed
 from bot.settings import Settings
 from bot.store import StorageDown
 from storage.leases import DatabaseTaken
 from storage.migrating import SchemaMismatch
 from storage.opening import open_storage
-
-
-class Health(StrEnum):
-    OK = "ok"
-    OFF = "off"
-    WARN = "warn"
-    BROKEN = "broken"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """One line of the report."""
-
-    part: str
-    health: Health
-    says: str
 
 
 def examine(settings: Settings, policies: Policies) -> Iterator[Finding]:
@@ -63,7 +46,9 @@ def _policies(policies: Policies) -> Iterator[Finding]:
     for job in jobs:
         policy = policies.job(job)
         if policy.team is None:
-            yield Finding(part=str(job), health=Health.WARN, says="no team owns it: only admins can decide")
+            yield Finding(
+                part=str(job), health=Health.WARN, says="no team owns it: only admins can decide", fix="give it a team"
+            )
         elif policy.team.channel is None and policy.fallback.channel is None:
             yield Finding(part=str(job), health=Health.WARN, says="no channel and no fallback channel: nobody is told")
     for mark in void_marks(policies):
@@ -73,14 +58,6 @@ def _policies(policies: Policies) -> Iterator[Finding]:
 def _slack(settings: Settings, token: str, policies: Policies) -> Iterator[Finding]:
     slack = SlackChat(token=token, clock=utc_now, base_url=settings.slack_api_url)
     try:
-        found = slack.auth()
-        yield Finding(part="Slack", health=Health.OK, says=f"{found.team} as {found.user_id}")
-        for team in policies.teams.values():
-            for group in filter(None, (team.usergroup, team.team_usergroup)):
-                if not slack.group_members(group):
-                    says = f"user group {group} has no members or is disabled"
-                    yield Finding(part=f"team {team.name}", health=Health.WARN, says=says)
-    except SendFailed as failed:
-        yield Finding(part="Slack", health=Health.BROKEN, says=failed.code)
+        yield from examine_slack(settings, slack, policies, clock=utc_now)
     finally:
         slack.close()

@@ -2,27 +2,13 @@
 
 import yaml
 
-SCOPES = (
-    "channels:history",
-    "channels:read",
-    "chat:write",
-    "chat:write.public",
-    "commands",
-    "files:read",
-    "files:write",
-    "groups:history",
-    "groups:read",
-    "im:history",
-    "im:write",
-    "usergroups:read",
-    "users:read",
-    "users:read.email",
-)
+from bot.adapters.slack_scopes import NEEDED
 
 
-def manifest_yaml(public_url: str) -> str:
-    """The manifest as YAML, for a service that Slack reaches at `public_url`."""
-    endpoint = f"{public_url}/slack/events"
+def manifest_yaml(public_url: str | None) -> str:
+    """The manifest as YAML, for a service that Slack reaches at `public_url`; None: it connects by Socket Mode instead."""
+    endpoint = f"{public_url}/slack/events" if public_url else None
+    command, request = ({"url": endpoint}, {"request_url": endpoint}) if endpoint else ({}, {})
     manifest = {
         "display_information": {
             "name": "ontrack",
@@ -38,16 +24,16 @@ def manifest_yaml(public_url: str) -> str:
                     "description": "How the jobs do, and what is open",
                     "usage_hint": "[team or job]",
                     "should_escape": True,
-                    "url": endpoint,
+                    **command,
                 }
             ],
         },
-        "oauth_config": {"scopes": {"bot": list(SCOPES)}},
+        "oauth_config": {"scopes": {"bot": sorted(NEEDED)}},
         "settings": {
-            "event_subscriptions": {"request_url": endpoint, "bot_events": ["app_home_opened"]},
-            "interactivity": {"is_enabled": True, "request_url": endpoint},
+            "event_subscriptions": {**request, "bot_events": ["app_home_opened"]},
+            "interactivity": {"is_enabled": True, **request},
             "org_deploy_enabled": False,
-            "socket_mode_enabled": False,
+            "socket_mode_enabled": endpoint is None,
             "token_rotation_enabled": False,
         },
     }

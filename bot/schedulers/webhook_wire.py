@@ -3,27 +3,22 @@
 It must not repeat a request, follow a redirect, or know what is asked; no text made here shows an address or a header.
 """
 
-import math
-import socket
-import ssl
-import threading
-import time
 import weakref
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
-from urllib.request import getproxies, proxy_bypass
 
 import httpcore
 import httpx
+
+from bot.wire.deadline import Deadline, DeadlineBackend
+from bot.wire.proxies import proxy_for
 
 LONGEST_ANSWER = 64 * 1024
 CONNECTIONS = 32
 IDLE = timedelta(seconds=50)
 CONNECTING = timedelta(seconds=10)
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 NOTHING_SENT = (httpcore.ConnectError, httpcore.ConnectTimeout, httpcore.PoolTimeout, httpcore.ProxyError)
 CANNOT_BE_SENT = (httpcore.LocalProtocolError, httpcore.UnsupportedProtocol)
 BROKEN = (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException)
@@ -50,27 +45,6 @@ class NoAnswer(Exception):
     """The request may have arrived; no answer did."""
 
 
-class Deadline(threading.local):
-    """The instant by which the present thread's exchange must be over."""
-
-    until = math.inf
-
-    @contextmanager
-    def within(self, allowed: timedelta) -> Iterator[None]:
-        self.until = time.monotonic() + allowed.total_seconds()
-        try:
-            yield
-        finally:
-            self.until = math.inf
-
-    def left(self, wanted: float | None = None) -> float | None:
-        """The seconds that one wait may last; 0 when nothing is left."""
-        if self.until == math.inf:
-            return wanted
-        left = max(self.until - time.monotonic(), 0.0)
-        return left if wanted is None else min(wanted, left)
-
-
 class WebhookWire:
     """Keeps its connections; safe to use from many threads at once. Who lets go of it need not close it."""
 
@@ -88,14 +62,13 @@ class WebhookWire:
             port=self._address.port,
             target=self._address.raw_path,
         )
-        proxy = _proxy_for(self._address)
         self._pool = httpcore.ConnectionPool(
             ssl_context=httpx.create_ssl_context() if self._address.scheme == "https" else None,
-            proxy=httpcore.Proxy(str(proxy.url), auth=proxy.raw_auth) if proxy else None,
+            proxy=proxy_for(self._address),
             max_connections=CONNECTIONS,
             max_keepalive_connections=CONNECTIONS,
             keepalive_expiry=IDLE.total_seconds(),
-            network_backend=_Backend(self._deadline),
+            network_backend=DeadlineBackend(self._deadline),
         )
         self.close = weakref.finalize(self, self._pool.close)
 
@@ -146,81 +119,3 @@ def _address(url: str) -> httpx.URL | None:
     except (httpx.InvalidURL, UnicodeError, ValueError):
         return None
     return address if address.scheme in ("http", "https") and address.host else None
-
-
-def _proxy_for(url: httpx.URL) -> httpx.Proxy | None:
-    """The proxy that the environment names for `url`; never one to this machine."""
-    if url.host in LOOPBACK or proxy_bypass(url.host):
-        return None
-    proxies = getproxies()
-    address = proxies.get(url.scheme) or proxies.get("all")
-    if not address:
-        return None
-    return httpx.Proxy(address if "://" in address else f"http://{address}")
-
-
-class _Stream(httpcore.NetworkStream):
-    """A connection each of whose waits gets what is left of the deadline of the thread that waits."""
-
-    def __init__(self, stream: httpcore.NetworkStream, deadline: Deadline) -> None:
-        self._stream = stream
-        self._deadline = deadline
-
-    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        timeout = self._deadline.left(timeout)
-        if timeout == 0:
-            raise httpcore.ReadTimeout("deadline")
-        return self._stream.read(max_bytes, timeout)
-
-    def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        timeout = self._deadline.left(timeout)
-        if timeout == 0:
-            raise httpcore.WriteTimeout("deadline")
-        self._stream.write(buffer, timeout)
-
-    def close(self) -> None:
-        self._stream.close()
-
-    def start_tls(
-        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
-    ) -> httpcore.NetworkStream:
-        timeout = self._deadline.left(timeout)
-        if timeout == 0:
-            raise httpcore.ConnectTimeout("deadline")
-        return _Stream(self._stream.start_tls(ssl_context, server_hostname, timeout), self._deadline)
-
-    def get_extra_info(self, info: str) -> Any:
-        return self._stream.get_extra_info(info)
-
-
-class _Backend(httpcore.NetworkBackend):
-    """Opens connections; all addresses of a host share one wait."""
-
-    def __init__(self, deadline: Deadline) -> None:
-        self._backend = httpcore.SyncBackend()
-        self._deadline = deadline
-
-    def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
-    ) -> httpcore.NetworkStream:
-        try:
-            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        except (OSError, UnicodeError) as error:
-            raise httpcore.ConnectError("no such host") from error
-        addresses = tuple(dict.fromkeys(str(address[0]) for *_, address in found))
-        wait = self._deadline.left(timeout)
-        share = None if wait is None else wait / len(addresses)
-        failure: httpcore.ConnectError | httpcore.ConnectTimeout = httpcore.ConnectTimeout("deadline")
-        for address in addresses if share != 0 else ():
-            try:
-                stream = self._backend.connect_tcp(address, port, share, local_address, socket_options)
-            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
-                failure = error
-            else:
-                return _Stream(stream, self._deadline)
-        raise failure

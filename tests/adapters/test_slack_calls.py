@@ -8,8 +8,8 @@ import pytest
 
 from bot.adapters.slack import SlackChat
 from bot.adapters.slack_people import AuthInfo, SlackUser
-from bot.adapters.slack_wire import proxy_for
 from bot.ports import Chat, ChatFile, ChatMessage, SendFailed
+from bot.wire.proxies import proxy_for
 from tests.adapters.conftest import NOW
 from tests.adapters.peer import Peer, said
 
@@ -73,7 +73,7 @@ def test_a_proxy_keeps_its_password_and_steps_aside_where_told(bare_environment:
     bare_environment.setenv("NO_PROXY", "slack.com")
 
     assert proxy is not None
-    assert (str(proxy.url), proxy.raw_auth) == ("http://proxy.test:3128", (b"me", b"secret"))
+    assert (proxy.url.host, proxy.url.port, proxy.auth) == (b"proxy.test", 3128, (b"me", b"secret"))
     assert proxy_for(httpx.URL("https://slack.com/api/")) is None
 
 

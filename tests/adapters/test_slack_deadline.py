@@ -4,13 +4,16 @@ import socket
 import time
 from collections.abc import Iterator
 from datetime import timedelta
+from threading import Event
 
 import httpcore
 import pytest
 
 from bot.adapters.slack import SlackChat
-from bot.adapters.slack_deadline import AS_HTTPX, Deadline, DeadlineBackend, addresses_of
 from bot.ports import ChatFile, ChatMessage, SendFailed
+from bot.wire.deadline import Deadline, DeadlineBackend
+from bot.wire.resolving import Resolver, addresses_of
+from bot.wire.transport import AS_HTTPX
 from tests.adapters.conftest import NOW
 from tests.adapters.peer import Peer, Trickle, never_answered, said
 
@@ -106,7 +109,7 @@ def silent_port() -> Iterator[int]:
 
 
 def test_connecting_to_many_silent_addresses_takes_one_timeout_together(silent_port: int) -> None:
-    backend = DeadlineBackend(Deadline(), resolve=lambda *_: ("127.0.0.1", "127.1", "127.0.1"))
+    backend = DeadlineBackend(Deadline(), look=lambda *_: ("127.0.0.1", "127.1", "127.0.1"))
     begun = time.monotonic()
     with pytest.raises(httpcore.ConnectTimeout):
         backend.connect_tcp("slack.test", silent_port, timeout=0.2)
@@ -115,13 +118,13 @@ def test_connecting_to_many_silent_addresses_takes_one_timeout_together(silent_p
 
 
 def test_an_address_that_refuses_leaves_the_next_one_to_try(peer: Peer) -> None:
-    backend = DeadlineBackend(Deadline(), resolve=lambda *_: ("127.0.0.2", "127.0.0.1"))
+    backend = DeadlineBackend(Deadline(), look=lambda *_: ("127.0.0.2", "127.0.0.1"))
 
     backend.connect_tcp("slack.test", peer.server_port, timeout=5.0).close()
 
 
 def test_a_silent_address_leaves_time_for_the_next_one(silent_port: int) -> None:
-    backend = DeadlineBackend(Deadline(), resolve=lambda *_: ("127.0.0.1", "127.0.0.2"))
+    backend = DeadlineBackend(Deadline(), look=lambda *_: ("127.0.0.1", "127.0.0.2"))
     with socket.create_server(("127.0.0.2", silent_port)):
         backend.connect_tcp("slack.test", silent_port, timeout=0.4).close()
 
@@ -136,3 +139,61 @@ def test_every_failure_of_the_connection_has_its_word_in_httpx() -> None:
     leaves = {kind for kind in kinds if not any(other is not kind and issubclass(other, kind) for other in kinds)}
 
     assert leaves - {httpcore.ConnectionNotAvailable} == set(AS_HTTPX)
+
+
+class SlowNames:
+    """A resolver of the system that does not answer until it is let; counts who asked."""
+
+    def __init__(self) -> None:
+        self.answers = Event()
+        self.asked: list[str] = []
+
+    def __call__(self, host: str, port: int) -> tuple[str, ...]:
+        self.asked.append(host)
+        self.answers.wait(10)
+        return ("127.0.0.1",)
+
+
+def test_a_look_up_that_hangs_is_not_waited_for_longer_than_the_connection_may_take(peer: Peer) -> None:
+    names = SlowNames()
+    backend = DeadlineBackend(Deadline(), look=names)
+    begun = time.monotonic()
+    with pytest.raises(httpcore.ConnectTimeout):
+        backend.connect_tcp("slack.test", peer.server_port, timeout=0.2)
+    took = time.monotonic() - begun
+    names.answers.set()
+
+    assert 0.15 < took < 1
+    backend.connect_tcp("slack.test", peer.server_port, timeout=5.0).close()
+
+
+def test_a_look_up_that_hangs_is_inside_the_deadline_of_the_send(peer: Peer) -> None:
+    names = SlowNames()
+    deadline = Deadline()
+    backend = DeadlineBackend(deadline, look=names)
+    begun = time.monotonic()
+    with deadline.within(timedelta(seconds=0.2)), pytest.raises(httpcore.ConnectTimeout):
+        backend.connect_tcp("slack.test", peer.server_port, timeout=5.0)
+    names.answers.set()
+
+    assert time.monotonic() - begun < 1
+
+
+def test_all_who_want_a_host_whose_look_up_hangs_wait_for_one_thread() -> None:
+    names = SlowNames()
+    resolver = Resolver(names)
+    for _ in range(20):
+        with pytest.raises(httpcore.ConnectTimeout):
+            resolver.addresses("slack.test", 443, within=0.01)
+    names.answers.set()
+
+    assert names.asked == ["slack.test"]
+    assert resolver.addresses("slack.test", 443, within=5) == ("127.0.0.1",)
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
+def test_an_address_is_not_looked_up(address: str) -> None:
+    names = SlowNames()
+
+    assert Resolver(names).addresses(address, 443, within=0) == (address,)
+    assert names.asked == []

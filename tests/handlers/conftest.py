@@ -88,6 +88,7 @@ def slack(
         signing_secrets=(SECRET, OLD_SECRET),
         take_in=intake.take_in,
         reads=reads,
+        homes=reads,
         answers=answers,
         causes=lambda: (("network.reset", "Connection reset"),),
         clock=clock,

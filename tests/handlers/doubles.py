@@ -10,6 +10,7 @@ from bot.incidents.effects import Told
 from bot.incidents.keys import JobKey
 from bot.incidents.model import Status
 from bot.intake import Inbound, Outcome, Result
+from bot.render.home import Home, Seen
 from bot.render.snapshot import Snapshot
 from bot.store import StorageDown
 
@@ -81,6 +82,8 @@ class Reading:
 
     snapshots: dict[tuple[int, int], Snapshot] = field(default_factory=dict)
     records: tuple[Open, ...] = ()
+    home: Home = field(default_factory=lambda: Home(seen=Seen.TEAM, at=NOON))
+    marked: dict[tuple[str, str], tuple[tuple[int, int], ...]] = field(default_factory=dict)
     down: bool = False
 
     def snapshot(self, record: int, number: int) -> Snapshot | None:
@@ -93,6 +96,15 @@ class Reading:
 
     def open_records(self) -> Sequence[Open]:
         return self.records
+
+    def page(self, user: str) -> Home:
+        """Everybody's Home tab is the same."""
+        if self.down:
+            raise StorageDown
+        return self.home
+
+    def marked_in_chat(self, team: str, cause: str) -> Sequence[tuple[int, int]]:
+        return self.marked.get((team, cause), ())
 
 
 @dataclass

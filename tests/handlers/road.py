@@ -8,6 +8,7 @@ from pathlib import Path
 from prometheus_client import CollectorRegistry
 from starlette.applications import Starlette
 
+from bot.home import Homes
 from bot.incidents.keys import JobKey
 from bot.incidents.model import Incident
 from bot.incidents.policy import Door
@@ -17,6 +18,7 @@ from bot.people import People
 from bot.policies import load
 from bot.reads import Records
 from bot.store import PersonRow, Which
+from bot.teams import Teams
 from handlers.events import events_door
 from handlers.health import Health
 from handlers.http import web_app
@@ -30,6 +32,7 @@ from tests.handlers.doubles import NOON, Clock, Workspace
 from tests.handlers.slack_side import SECRET
 
 TOKEN = "token-of-airflow-1"
+OURS = "T1"
 JOB = JobKey(scheduler="airflow-prod", name="finance.daily_revenue")
 POLICIES = """\
 version: 1
@@ -63,6 +66,10 @@ class Road:
         return found
 
 
+def thread_url(channel: str, ts: str) -> str:
+    return f"https://team.slack.com/archives/{channel}/p{ts}"
+
+
 @contextmanager
 def road(database: Path, clock: Clock, workspace: Workspace) -> Iterator[Road]:
     url = f"sqlite:///{database}"
@@ -81,7 +88,7 @@ def road(database: Path, clock: Clock, workspace: Workspace) -> Iterator[Road]:
         worlds=worlds,
         people=everyone,
         clock=clock,
-        thread_url=lambda channel, ts: f"https://team.slack.com/archives/{channel}/p{ts}",
+        thread_url=thread_url,
     )
     intake = Intake(
         storage=storage,
@@ -90,6 +97,8 @@ def road(database: Path, clock: Clock, workspace: Workspace) -> Iterator[Road]:
         clock=clock,
         committed=lambda _: None,
     )
+    teams = Teams(reads=storage.reads, policies=lambda: policies, people=everyone, thread_url=thread_url)
+    homes = Homes(reads=storage.reads, teams=teams, people=everyone, snapshot_of=records.snapshot, clock=clock)
     meters, answers = Meters(CollectorRegistry()), PrivateAnswers(to=workspace)
     workspace.settle = answers.close
     events = events_door(tokens=SourceTokens(((JOB.scheduler, TOKEN),)), take_in=intake.take_in, meters=meters)
@@ -97,10 +106,12 @@ def road(database: Path, clock: Clock, workspace: Workspace) -> Iterator[Road]:
         signing_secrets=(SECRET,),
         take_in=intake.take_in,
         reads=records,
+        homes=homes,
         answers=answers,
         causes=tuple,
         clock=clock,
         meters=meters,
+        ours=lambda: OURS,
     )
     app = web_app(doors=(events, slack), health=Health(checks={}, clock=clock), meters=meters)
     try:

@@ -146,6 +146,7 @@ def occurrence(
     return Snapshot(
         incident=incident,
         team="finance-data",
+        teams=("finance-data", "growth"),
         owners=("Ana", "Ben"),
         can=frozenset(Capability),
         policy=JobPolicy(team=Team(name="finance-data", hours=hours)),

@@ -13,6 +13,7 @@ from bot.incidents.events import (
     Approved,
     CauseMarked,
     Declined,
+    HandBackWanted,
     NotFixed,
     PersonEvent,
     Released,
@@ -27,6 +28,7 @@ from bot.render.actions import ActionId
 from bot.sandbox.slack.blocks import check_message, check_view
 from handlers.slack.actions import OPENED
 from handlers.slack.buttons import SAID
+from handlers.slack.home import MARKS
 from tests.handlers.doubles import NOON, Clock, Reading, Recorder, Workspace
 from tests.handlers.server import Served
 from tests.handlers.slack_side import ANA, BY_ANA, click, click_in_modal, interact, occurrence
@@ -47,6 +49,7 @@ WORDS: list[tuple[str, str, PersonEvent]] = [
     ("not_fixed", "7.1", NotFixed(by=BY_ANA)),
     ("start_now", "7.1", StartWanted(by=BY_ANA)),
     ("revoke_mark", "7.1", CauseMarked(by=BY_ANA, cause="network.reset", safe=False)),
+    ("hand_back", "7.1", HandBackWanted(by=BY_ANA)),
     ("resume", "7.1", UndoWanted(by=BY_ANA)),
     ("unretire", "7.1", UndoWanted(by=BY_ANA)),
     ("not_left", "7.1", UndoWanted(by=BY_ANA)),
@@ -69,7 +72,7 @@ def test_a_button_becomes_its_event(
 
 
 def test_every_button_is_known() -> None:
-    assert {*SAID, *OPENED, ActionId.OPEN_RECORD} == set(ActionId)
+    assert {*SAID, *OPENED, *MARKS, ActionId.OPEN_RECORD} == set(ActionId)
     assert {action for action, _, _ in WORDS} == set(SAID)
 
 

@@ -10,6 +10,7 @@ from bot.incidents.events import (
     CauseCorrected,
     CauseMarked,
     FixDeclared,
+    HandOverWanted,
     LeaveWanted,
     NotNeeded,
     OwedChoice,
@@ -17,6 +18,7 @@ from bot.incidents.events import (
     PersonEvent,
     RerunWanted,
     RetireWanted,
+    StillNeeded,
     WaitWanted,
 )
 from bot.incidents.model import AtEnd, Status
@@ -100,6 +102,22 @@ FILLED: list[tuple[str, dict[str, Any], PersonEvent]] = [
         {"nominal_times": several(SECOND.isoformat()), "confirmed": several("yes"), "reason": words("data is there")},
         RerunWanted(by=BY_ANA, nominal_times=(SECOND,), confirmed=True, reason="data is there"),
     ),
+    (
+        "modal_rerun",
+        {"nominal_times": several(SECOND.isoformat()), "how": chosen("fresh_start"), "reason": words(None)},
+        RerunWanted(by=BY_ANA, nominal_times=(SECOND,), fresh=True),
+    ),
+    (
+        "modal_still_needed",
+        {"nominal_times": several(FIRST.isoformat())},
+        StillNeeded(by=BY_ANA, nominal_times=(FIRST,)),
+    ),
+    (
+        "modal_hand_over",
+        {"team": chosen("growth"), "note": words("their export")},
+        HandOverWanted(by=BY_ANA, team="growth", note="their export"),
+    ),
+    ("modal_hand_over", {"team": words("growth"), "note": words(None)}, HandOverWanted(by=BY_ANA, team="growth")),
 ]
 
 
@@ -131,6 +149,11 @@ def test_every_modal_that_submits_is_read() -> None:
         ("modal_fixed", {"what": words("done"), "cause": chosen("a"), "link": words("javascript:alert(1)")}, "link"),
         ("modal_retire", {"reason": words("   ")}, "reason"),
         ("modal_rerun", {"nominal_times": several("yesterday")}, "nominal_times"),
+        ("modal_rerun", {"nominal_times": several(FIRST.isoformat()), "how": chosen("by magic")}, "how"),
+        ("modal_still_needed", {"nominal_times": several()}, "nominal_times"),
+        ("modal_hand_over", {"team": words("nobody")}, "team"),
+        ("modal_hand_over", {"team": words("  ")}, "team"),
+        ("modal_hand_over", {"team": chosen("finance-data")}, "team"),
         ("modal_rerun", {"nominal_times": several(), "confirmed": several("yes")}, "nominal_times"),
     ],
 )

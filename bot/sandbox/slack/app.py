@@ -37,16 +37,17 @@ def build_app(
     workspace = Workspace(seed=seed or plain_seed(), clock=clock, journal=kept)
     callbacks = Callbacks(url=callback, secret=signing_secret, clock=clock)
     faults = Faults()
-    control = Control(workspace, People(workspace=workspace, callbacks=callbacks), faults)
+    control = Control(workspace, People(workspace=workspace, callbacks=callbacks), faults, callbacks.sockets)
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         yield
         callbacks.client.close()
+        callbacks.sockets.close()
         kept.close()
 
     routes = [
-        *WebApi(workspace, faults).routes(),
+        *WebApi(workspace, faults, callbacks.sockets).routes(),
         *control.routes(),
         Route("/", on_page),
         Route("/archives/{channel}/{message}", on_page),

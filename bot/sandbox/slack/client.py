@@ -165,6 +165,10 @@ class Workspace:
     def change_rates(self, **changes: Any) -> Json:
         return self._act("rates", changes)
 
+    def sockets(self, act: str = "count") -> Json:
+        """Disturb the app's WebSockets: `drop`, `silence`, `refresh`; says how many are `open`, and were `opened` so far."""
+        return self._act("sockets", {"act": act})
+
     def delete(self, *, channel: str, ts: str) -> Json:
         """Delete a message, whoever wrote it."""
         return self._act("delete", {"channel": channel, "ts": ts})

@@ -15,6 +15,7 @@ from bot.sandbox.slack.acts import People
 from bot.sandbox.slack.faults import Faults
 from bot.sandbox.slack.rules import Check, Surface, Walk
 from bot.sandbox.slack.snapshot import SHOWN, snapshot
+from bot.sandbox.slack.sockets import Sockets
 from bot.sandbox.slack.webapi import body_of
 from bot.sandbox.slack.wire import Json, Refusal, refused
 from bot.sandbox.slack.wishes import WISHES
@@ -30,6 +31,7 @@ class Control:
     workspace: Workspace
     people: People
     faults: Faults
+    sockets: Sockets
 
     def routes(self) -> list[Route]:
         acts: dict[str, Act] = {
@@ -47,6 +49,7 @@ class Control:
             "rates": self.change_rates,
             "reset": self.reset,
             "faults": self.order_fault,
+            "sockets": self.sockets.disturb,
         }
         return [
             *(Route(f"/control/{name}", _posted(act, WISHES[name]), methods=["POST"]) for name, act in acts.items()),

@@ -11,6 +11,8 @@ from bot.sandbox.slack.state import Channel, State
 from bot.sandbox.slack.wire import Json, Refusal
 
 TOKEN = "verification-token-of-the-sandbox"
+ELSEWHERE = "T0ELSEWHERE"
+"""The workspace of the strangers in shared channels."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +137,7 @@ def view_closed(state: State, user: Json, view: Json, *, asked: Asked, cleared: 
 def slash_command(state: State, user: Json, channel: Channel, wish: Json, *, asked: Asked) -> Json:
     return {
         "token": TOKEN,
-        "team_id": state.team["id"],
+        "team_id": home_of(user, state.team),
         "team_domain": state.team["domain"],
         "channel_id": channel.id,
         "channel_name": "directmessage" if channel.is_im else channel.name,
@@ -181,10 +183,15 @@ def app_home_opened(state: State, user: Json, channel: str, *, now: datetime) ->
     }
 
 
+def home_of(user: Json, team: Json) -> str:
+    """The workspace that this person is of."""
+    return ELSEWHERE if user["is_stranger"] else str(team["id"])
+
+
 def _signed(state: State, user: Json) -> Json:
     """Who, in which team, for which app."""
     team = state.team
-    who = {"id": user["id"], "username": user["name"], "name": user["name"], "team_id": team["id"]}
+    who = {"id": user["id"], "username": user["name"], "name": user["name"], "team_id": home_of(user, team)}
     return {
         "team": {"id": team["id"], "domain": team["domain"]},
         "user": who,

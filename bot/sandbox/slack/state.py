@@ -146,7 +146,7 @@ def user_of(seed: Json) -> Json:
         "is_bot": bool(seed.get("is_bot")),
         "is_restricted": bool(seed.get("is_restricted")),
         "is_ultra_restricted": False,
-        "is_stranger": False,
+        "is_stranger": bool(seed.get("is_stranger")),
         "tz": seed.get("tz", "Europe/Berlin"),
         "role": seed.get("role", ""),
         "profile": {"real_name": real_name, "display_name": name, "email": seed.get("email", "")},

@@ -15,17 +15,21 @@ from bot.sandbox.slack.faults import Fault, Faults
 from bot.sandbox.slack.methods import METHODS
 from bot.sandbox.slack.methods.files import decoded, encoded
 from bot.sandbox.slack.responses import answer_url
+from bot.sandbox.slack.sockets import Sockets
 from bot.sandbox.slack.wire import Call, Json, Refusal
 from bot.sandbox.slack.workspace import Workspace
 
 LARGEST_BODY = 16 * 1024 * 1024
 BEARER = "bearer "
+CONNECTIONS_OPEN = "apps.connections.open"
+"""The only method of the app-level token: it opens a connection of the app, and is no matter of the workspace."""
 
 
 @dataclass(slots=True)
 class WebApi:
     workspace: Workspace
     faults: Faults
+    sockets: Sockets
 
     def routes(self) -> list[Route]:
         return [
@@ -47,6 +51,8 @@ class WebApi:
             return limited
 
         def called() -> Response:
+            if name == CONNECTIONS_OPEN:
+                return JSONResponse(self.sockets.connections_open(token))
             headers = {"x-oauth-scopes": ",".join(sorted(self.workspace.state.scopes))}
             return JSONResponse(self.workspace.call(name, args, token), headers=headers)
 

@@ -42,6 +42,7 @@ _user = record(
         "is_bot": boolean,
         "deleted": boolean,
         "is_restricted": boolean,
+        "is_stranger": boolean,
     },
 )
 _usergroup = record(required={"id": word, "handle": word}, optional={"name": word, "users": words, "disabled": boolean})
@@ -83,6 +84,7 @@ WISHES: dict[str, Check] = {
             "per_minute": record(required={}, optional={tier: integer(least=1, most=FOREVER) for tier in "1234"}),
         },
     ),
+    "sockets": record(required={"act": one_of("drop", "silence", "refresh", "count")}, optional={}),
     "faults": record(
         required={"method": word},
         optional={

@@ -710,7 +710,7 @@ function drawTimeline(room) {
   const node = $("timeline");
   const atEnd = node.scrollHeight - node.scrollTop - node.clientHeight < 60;
   const top = node.scrollTop;
-  if ((here.room === "app" || room?.is_im) && here.tab === "home") {
+  if (atHome()) {
     const view = seen.state.homes[here.user];
     const place = view && { key: view.id, target: { view_id: view.id }, view };
     fill(node, el("div", { class: "home" }, view ? blocks(view.blocks, place, true) : el("div", { class: "empty" }, "The app has published nothing here yet.")));
@@ -886,6 +886,8 @@ function openThread(ts) {
   draw();
 }
 
+const atHome = () => (here.room === "app" || roomOf(here.room)?.is_im) && here.tab === "home";
+
 async function openTab(name) {
   here.tab = name;
   here.thread = null;
@@ -927,6 +929,7 @@ async function refresh(always = false) {
     seen.n = state.n;
   }
   draw(first);
+  if (first && atHome()) await openTab("home");
 }
 
 async function poll() {
