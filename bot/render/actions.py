@@ -2,10 +2,12 @@
 
 import re
 from enum import StrEnum
+from typing import Any
 
 from bot.incidents.model import Incident
 
-_VALUE = re.compile(r"([0-9]{1,18})\.([0-9]{1,9})(?:#([0-9]{1,9}))?")
+HOME = "@home"
+_VALUE = re.compile(rf"([0-9]{{1,18}})\.([0-9]{{1,9}})(?:#([0-9]{{1,9}}))?(?:{HOME})?")
 
 
 class ActionId(StrEnum):
@@ -25,6 +27,7 @@ class ActionId(StrEnum):
     FIXED = "fixed"
     NOT_FIXED = "not_fixed"
     NOT_NEEDED = "not_needed"
+    STILL_NEEDED = "still_needed"
     START_NOW = "start_now"
     WAIT_UNTIL = "wait_until"
     PAUSE = "pause"
@@ -38,8 +41,13 @@ class ActionId(StrEnum):
     CAUSE = "cause"
     MARK_SAFE = "mark_safe"
     REVOKE_MARK = "revoke_mark"
+    HAND_OVER = "hand_over"
+    HAND_BACK = "hand_back"
+    REVOKE_MARKS = "revoke_marks"
+    CONFIRM_MARKS = "confirm_marks"
     MORE = "more"
     OPEN_RECORD = "open_record"
+    OPEN_THREAD = "open_thread"
 
 
 class CallbackId(StrEnum):
@@ -56,6 +64,8 @@ class CallbackId(StrEnum):
     MARK_SAFE = "modal_mark_safe"
     NOT_NEEDED = "modal_not_needed"
     RERUN = "modal_rerun"
+    STILL_NEEDED = "modal_still_needed"
+    HAND_OVER = "modal_hand_over"
 
 
 def value_of(incident: Incident, proposal: int | None = None) -> str:
@@ -70,3 +80,12 @@ def read_value(value: str) -> tuple[int, int, int | None]:
         raise ValueError("not the value of a button")
     record, number, proposal = found.groups()
     return int(record), int(number), None if proposal is None else int(proposal)
+
+
+def from_home(view: dict[str, Any]) -> dict[str, Any]:
+    """The modal, with a sign that it was opened from the Home tab, which is shown anew once something was done in it."""
+    return {**view, "private_metadata": f"{view.get('private_metadata', '')}{HOME}"}
+
+
+def is_from_home(metadata: str) -> bool:
+    return metadata.endswith(HOME)

@@ -63,6 +63,17 @@ def table(rows: Sequence[Sequence[str]]) -> Block:
     return {"type": "table", "rows": cells, "column_settings": [{"is_wrapped": True} for _ in rows[0]]}
 
 
+def container(title: str, blocks: Sequence[Block]) -> Block:
+    """Blocks under one line, shown when it is opened."""
+    return {
+        "type": "container",
+        "title": plain_text(title, 150),
+        "is_collapsible": True,
+        "default_collapsed": True,
+        "child_blocks": list(blocks),
+    }
+
+
 def option(value: str, label: str, description: str = "") -> Block:
     """A choice; its value must be told back whole, so that it is never cut."""
     told = {"description": plain_text(description, MOST_LABEL)} if description else {}

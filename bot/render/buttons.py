@@ -12,6 +12,7 @@ from bot.render.actions import ActionId, value_of
 from bot.render.blocks import Block, actions, button, dialog
 from bot.render.readings import amount
 from bot.render.snapshot import Snapshot
+from bot.render.text import one_line
 
 _LABELS = {
     ActionId.ACK: "Acknowledge",
@@ -28,6 +29,7 @@ _LABELS = {
     ActionId.FIXED: "Fixed",
     ActionId.NOT_FIXED: "Not fixed",
     ActionId.NOT_NEEDED: "Not needed",
+    ActionId.STILL_NEEDED: "Needed after all",
     ActionId.START_NOW: "Start now",
     ActionId.WAIT_UNTIL: "Wait until",
     ActionId.PAUSE: "Pause",
@@ -41,8 +43,11 @@ _LABELS = {
     ActionId.CAUSE: "Correct cause",
     ActionId.MARK_SAFE: "Mark safe",
     ActionId.REVOKE_MARK: "Revoke mark",
+    ActionId.HAND_OVER: "Hand over",
+    ActionId.HAND_BACK: "Hand back",
     ActionId.MORE: "More",
     ActionId.OPEN_RECORD: "Open record",
+    ActionId.OPEN_THREAD: "Open thread",
 }
 _PRIMARY = (ActionId.ACK, ActionId.APPROVE)
 
@@ -76,6 +81,12 @@ def cost_of(snapshot: Snapshot, runs: int) -> str:
     return f"It costs about {amount(replace(snapshot.estimate, amount=snapshot.estimate.amount * runs))}."
 
 
+def came_from(snapshot: Snapshot) -> str:
+    """The team that a hand-over took it from, in words."""
+    handed = snapshot.incident.handed
+    return one_line(handed[-1].came_from, 60) if handed and handed[-1].came_from else "The job's own team"
+
+
 def _label(snapshot: Snapshot, action: ActionId) -> str:
     incident = snapshot.incident
     owed = len(incident.owed)
@@ -104,6 +115,10 @@ def _question(snapshot: Snapshot, action: ActionId) -> Block | None:
     if action is ActionId.APPROVE and snapshot.blind:
         text = "The cause is not known, so the rerun may fail the same way, or do harm. Your yes is recorded."
         return dialog(title="Approve without a known cause?", text=text, yes="Approve", style="danger")
+    if action is ActionId.HAND_BACK:
+        to = came_from(snapshot)
+        text = f"{to} answers it again, and its on-call is asked. The other team decides about it no more."
+        return dialog(title="Hand it back?", text=text, yes="Hand back")
     if action is ActionId.REVOKE_MARK:
         text = "This cause is not rerun by itself any more for this job. What runs already goes on."
         return dialog(title="Revoke the safe mark?", text=text, yes="Revoke")

@@ -4,17 +4,19 @@ It must not read a log: what it shows was read and masked before.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from bot.evidence.cleaning import clean
 from bot.evidence.text_diffs import cut_in_the_middle
 from bot.evidence.types import REPORTED, Change, ChangeKind, Evidence, EvidenceLine
-from bot.render.blocks import Block, preformatted, table
+from bot.render.blocks import Block, container, preformatted, table
+from bot.render.bounds import bounded
 from bot.render.rendered import FileContent, Rendered
 from bot.render.root import values_of
-from bot.render.segments import Words
+from bot.render.segments import Words, literal
 from bot.render.snapshot import Snapshot
-from bot.render.templates import draft
+from bot.render.templates import draft, phrase
 from bot.render.text import one_line, shortened, shortened_middle
 
 MOST_CHANGES = 10
@@ -32,7 +34,7 @@ def evidence(snapshot: Snapshot) -> Rendered:
     found = snapshot.evidence
     changes = found.changes if found else None
     ranked = sorted(changes or (), key=lambda each: each.rank)
-    diffed = next((each for each in ranked[:MOST_CHANGES] if each.diff), None)
+    diffed = _diffed(ranked)
     values = {
         **values_of(snapshot),
         "late": found is None and snapshot.incident.failure.late,
@@ -44,14 +46,24 @@ def evidence(snapshot: Snapshot) -> Rendered:
         "reasons": [told(each.says) for each in ranked[:MOST_REASONS] if each.says],
         "diff_of": diffed.path.removeprefix("inputs.").removesuffix(".text") if diffed else "",
         "diff": diff_lines(diffed.diff) if diffed and diffed.diff else None,
+        "cut": diff_file(snapshot) is not None,
         "file": log_file(snapshot),
         "change_table": change_table([each for each in ranked if each is not diffed]),
         "same_cause": tuple(key.name for key in snapshot.same_cause),
         "downstream": snapshot.downstream,
         "log_lines": found.log_lines if found and found.log_tail.strip() else 0,
     }
-    drafted = draft("evidence", values, zone=snapshot.zone)
-    return Rendered(text=drafted.text, blocks=drafted.blocks, file=log_file(snapshot))
+    changed = draft("changes", values, zone=snapshot.zone).blocks if changes else ()
+    drafted = draft("evidence", {**values, "changed": changed}, zone=snapshot.zone)
+    richer = _folded(drafted.blocks, changed, values) if changed else ()
+    return bounded(Rendered(text=drafted.text, blocks=drafted.blocks, richer=richer, file=log_file(snapshot)))
+
+
+def _folded(blocks: Sequence[Block], changed: Sequence[Block], values: Mapping[str, Any]) -> tuple[Block, ...]:
+    """The blocks, those of what changed folded together under one line."""
+    title = literal(phrase("changes_title", values, zone="UTC"))
+    first = next(index for index, block in enumerate(blocks) if block is changed[0])
+    return (*blocks[:first], container(title, changed), *blocks[first + len(changed) :])
 
 
 def error_lines(lines: Sequence[EvidenceLine]) -> Block | None:
@@ -96,6 +108,27 @@ def change_table(changes: Sequence[Change]) -> Block | None:
             )
         )
     return table(rows)
+
+
+def diff_file(snapshot: Snapshot) -> FileContent | None:
+    """The whole of the diff that the message shows, where the message had to cut it."""
+    found = snapshot.evidence
+    diffed = _diffed(sorted((found.changes if found else None) or (), key=lambda each: each.rank))
+    if diffed is None or diffed.diff is None or not _is_cut(diffed.diff):
+        return None
+    what = one_line(diffed.path, 80)
+    name = _UNFIT.sub("-", what).strip("-.") or "changes"
+    text = clean(f"--- last good run: {diffed.path}\n+++ this run: {diffed.path}\n{diffed.diff}")
+    return FileContent(name=f"{name}-{snapshot.incident.id}.diff", title=f"How {what} differs", text=text[:MOST_FILE])
+
+
+def _diffed(ranked: Sequence[Change]) -> Change | None:
+    return next((each for each in ranked[:MOST_CHANGES] if each.diff), None)
+
+
+def _is_cut(diff: str) -> bool:
+    lines = diff.rstrip().split("\n")
+    return len(lines) > MOST_DIFF or any(len(_verbatim(line)) > MOST_LINE for line in lines)
 
 
 def log_file(snapshot: Snapshot) -> FileContent | None:

@@ -66,12 +66,26 @@ class NotNeededForm:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StillNeededForm:
+    """Empty `nominal_times`: all that was said not to be needed."""
+
+    nominal_times: tuple[datetime | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandOverForm:
+    team: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RerunForm:
-    """Empty `nominal_times`: all that is owed."""
+    """Empty `nominal_times`: all that is owed. `fresh`: from the beginning."""
 
     nominal_times: tuple[datetime, ...]
     confirmed: bool
     reason: str
+    fresh: bool = False
 
 
 def read_fixed(values: Values, *, owed: Sequence[datetime | None]) -> FixedForm | FieldErrors:
@@ -150,10 +164,28 @@ def read_not_needed(values: Values) -> NotNeededForm | FieldErrors:
     return form.errors or NotNeededForm(nominal_times=times, reason=reason)
 
 
+def read_still_needed(values: Values) -> StillNeededForm | FieldErrors:
+    form = FormReader(values)
+    times = form.chosen_times("nominal_times")
+    return form.errors or StillNeededForm(nominal_times=times)
+
+
+def read_hand_over(values: Values, *, teams: Sequence[str], now_with: str) -> HandOverForm | FieldErrors:
+    """`teams` are all that there are, `now_with` the one that answers now."""
+    form = FormReader(values)
+    team = form.selected("team") or form.words("team", required="Choose the team.")
+    if team and team not in teams:
+        form.refuse("team", "There is no team of that name in policies.yaml.")
+    if team and team == now_with:
+        form.refuse("team", f"{team} answers it already.")
+    return form.errors or HandOverForm(team=team, note=form.words("note"))
+
+
 def read_rerun(values: Values) -> RerunForm | FieldErrors:
     form = FormReader(values)
     times = tuple(time for time in form.chosen_times("nominal_times") if time is not None)
     confirmed = bool(form.many("confirmed"))
     if "confirmed" in values and not confirmed:
         form.refuse("confirmed", "Please confirm, or cancel.")
-    return form.errors or RerunForm(nominal_times=times, confirmed=confirmed, reason=form.words("reason"))
+    fresh = "how" in values and form.choice("how", OwedChoice) is OwedChoice.FRESH_START
+    return form.errors or RerunForm(nominal_times=times, confirmed=confirmed, reason=form.words("reason"), fresh=fresh)

@@ -15,6 +15,7 @@ from bot.render.actions import CallbackId, value_of
 from bot.render.blocks import MOST_VALUE, Block, field, modal, moment_input, option, select, text_input
 from bot.render.moments import needs_seconds, written
 from bot.render.root import values_of
+from bot.render.segments import words
 from bot.render.snapshot import Snapshot
 from bot.render.templates import draft
 from bot.render.text import one_line
@@ -36,6 +37,7 @@ def words_of(snapshot: Snapshot, **more: Any) -> dict[str, Any]:
         "retires": Capability.RETIRE in snapshot.can,
         "cost": buttons.cost_of(snapshot, max(1, len(snapshot.incident.owed))),
         "owed": len(snapshot.incident.owed),
+        "handed_from": words(buttons.came_from(snapshot), 60),
         **more,
     }
 
@@ -71,9 +73,9 @@ def time_label(owed: Owed, zone: str) -> str:
     return f"Run of {written(owed.nominal_time, zone, exact=needs_seconds(owed.nominal_time))}"
 
 
-def time_options(snapshot: Snapshot) -> list[Block]:
-    """One choice for each owed time, oldest first; one for all where there are too many."""
-    owed = snapshot.incident.owed
+def time_options(snapshot: Snapshot, times: Sequence[Owed] | None = None) -> list[Block]:
+    """One choice for each of `times` (None: all that is owed), oldest first; one for all where there are too many."""
+    owed = snapshot.incident.owed if times is None else times
     each = [option(time_value(one), time_label(one, snapshot.zone)) for one in owed]
     everything = option(ALL, f"All {len(owed)} runs")
     return [everything, *each[: MOST_OPTIONS - 1]] if len(owed) >= MOST_OPTIONS else each
@@ -86,6 +88,9 @@ def cause_fields(snapshot: Snapshot, causes: Sequence[CauseChoice]) -> list[Bloc
     known = {cause: title for cause, title in (*matched, *causes) if cause != UNKNOWN and 0 < len(cause) <= MOST_VALUE}
     known.pop(OTHER, None)
     choices = [option(cause, f"{one_line(title, 70)}") for cause, title in known.items()][: MOST_OPTIONS - 1]
+    if snapshot.incident.corrected_cause not in (None, failure.cause) and 0 < len(failure.cause) <= MOST_VALUE:
+        ruled = option(failure.cause, f"As the rules say: {one_line(failure.title or 'not known', 50)}")
+        choices = [each for each in choices if each["value"] != failure.cause] + [ruled]
     other = option(OTHER, "Another cause, named below")
     initial = choices[0] if snapshot.cause_known and snapshot.cause in known else None
     return [

@@ -13,6 +13,7 @@ from bot.render.actions import CallbackId
 from bot.render.blocks import MOST_VALUE, Block, checkbox, field, multi_select, option, radio, select, text_input
 from bot.render.modal_parts import (
     ALL,
+    MOST_OPTIONS,
     CauseChoice,
     cause_fields,
     framed,
@@ -25,6 +26,8 @@ from bot.render.snapshot import Snapshot
 
 MOST_SINGLE = 10
 MOST_RADIO = 2
+CONTINUED = option(OwedChoice.RERUN_NOW, "From where it failed", "What it has done already is kept.")
+AFRESH = option(OwedChoice.FRESH_START, "From the beginning", "As a fresh start, with what is deployed now.")
 
 
 def modal_fixed(snapshot: Snapshot, *, causes: Sequence[CauseChoice] = ()) -> Block:
@@ -44,6 +47,8 @@ def modal_rerun(snapshot: Snapshot) -> Block:
     options = time_options(snapshot)
     initial = options[:1] if options and options[0]["value"] == ALL else options
     fields = [field("nominal_times", "Which runs", multi_select(options, initial=initial))] if options else []
+    if Capability.FRESH_START in snapshot.can:
+        fields.append(field("how", "How", radio([CONTINUED, AFRESH], initial=CONTINUED)))
     if snapshot.blind:
         yes = option("yes", "Rerun although the cause is not known")
         fields.append(field("confirmed", "Please confirm", checkbox(yes)))
@@ -58,6 +63,30 @@ def modal_not_needed(snapshot: Snapshot) -> Block:
     fields = [field("nominal_times", "Which runs", multi_select(options, initial=initial))] if options else []
     fields.append(reason_field())
     return framed(snapshot, CallbackId.NOT_NEEDED, title="Not needed", fields=fields, submit="Not needed")
+
+
+def modal_still_needed(snapshot: Snapshot) -> Block:
+    """Needed after all: which of the times that a word took away."""
+    options = time_options(snapshot, snapshot.incident.waived)
+    fields = [field("nominal_times", "Which runs", multi_select(options, initial=options[:1]))] if options else []
+    submit = "Needed after all" if options else None
+    return framed(snapshot, CallbackId.STILL_NEEDED, title="Needed after all", fields=fields, submit=submit)
+
+
+def modal_hand_over(snapshot: Snapshot) -> Block:
+    """Hand over: to which team, and a note for it."""
+    others = [team for team in snapshot.teams if team != snapshot.team]
+    choose = select([option(team, team) for team in others]) if len(others) <= MOST_OPTIONS else text_input(most=63)
+    note = text_input(multiline=True, most=500, placeholder="What you found out, and why it is theirs")
+    fields = [field("team", "To which team", choose), field("note", "Note for them", note, optional=True)]
+    return framed(
+        snapshot,
+        CallbackId.HAND_OVER,
+        title="Hand over",
+        fields=fields if others else [],
+        submit="Hand over" if others else None,
+        others=len(others),
+    )
 
 
 def modal_cause(snapshot: Snapshot, *, causes: Sequence[CauseChoice] = ()) -> Block:
@@ -110,13 +139,17 @@ def _owed_fields(snapshot: Snapshot) -> list[Block]:
 def _owed_field(
     snapshot: Snapshot, block_id: str, label: str, *, runs: int, wide: bool, one: Owed | None = None
 ) -> Block:
-    rerun = option(OwedChoice.RERUN_NOW, "Rerun now", buttons.cost_of(snapshot, runs))
+    cost = buttons.cost_of(snapshot, runs)
+    now = [option(OwedChoice.RERUN_NOW, "Rerun now", cost)]
+    if Capability.FRESH_START in snapshot.can:
+        now.insert(0, option(OwedChoice.FRESH_START, "Start afresh now", f"From the beginning. {cost}"))
+        now[1] = option(OwedChoice.RERUN_NOW, "Rerun now", f"From where it failed. {cost}")
     options = [
         option(OwedChoice.NEXT_RUN, "The next run pays it", "Nothing is rerun; the next good run counts for it."),
         option(OwedChoice.NOT_NEEDED, "Not needed", "It need not run any more."),
     ]
     if Capability.RERUN in snapshot.can and not _lives(snapshot, one):
-        options.insert(0, rerun)
+        options = [*now, *options]
     element = radio(options, initial=options[0]) if wide else select(options, initial=options[0])
     return field(block_id, label, element)
 

@@ -36,6 +36,12 @@ def plain_block(block: dict[str, Any]) -> str:
             return " ".join(f"[{each['text']['text']}]" for each in block["elements"] if "text" in each)
         case "table":
             return "\n".join(" | ".join(str(cell.get("text", "")) for cell in row) for row in block["rows"])
+        case "container":
+            return "\n".join(
+                [f"> {_text(block['title'])}", *(f"  {plain_block(each)}" for each in block["child_blocks"])]
+            )
+        case "plan":
+            return "\n".join([block["title"], *(f"  {_task(each)}" for each in block["tasks"])])
         case "input":
             return _input(block)
         case _:
@@ -50,6 +56,11 @@ def plain_mrkdwn(text: str) -> str:
 
 def _text(value: dict[str, Any]) -> str:
     return plain_mrkdwn(value["text"]) if value["type"] == "mrkdwn" else str(value["text"])
+
+
+def _task(task: dict[str, Any]) -> str:
+    told = f": {plain_block(task['details'])}" if "details" in task else ""
+    return f"({task['status']}) {task['title']}{told}"
 
 
 def _rich_element(element: dict[str, Any]) -> str:

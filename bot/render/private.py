@@ -5,6 +5,7 @@ from typing import Any
 from bot.incidents.effects import Told, ToldKind
 from bot.render import buttons, offers
 from bot.render.actions import ActionId
+from bot.render.bounds import bounded
 from bot.render.rendered import Rendered
 from bot.render.segments import Segment, words
 from bot.render.snapshot import Snapshot
@@ -30,7 +31,7 @@ def told(answer: Told, snapshot: Snapshot | None) -> Rendered:
         offered = (*offers.shown(snapshot), *offers.under_more(snapshot))
         again = [action for action in (ActionId.APPROVE, ActionId.RERUN) if action in offered]
         row = buttons.row(snapshot, again, name="told")
-    return Rendered(text=drafted.text, blocks=(*drafted.blocks, *row))
+    return bounded(Rendered(text=drafted.text, blocks=(*drafted.blocks, *row)))
 
 
 def told_line(answer: Told, snapshot: Snapshot | None) -> tuple[Segment, ...]:

@@ -162,6 +162,11 @@ def sentence(value: Any, most: int = 300) -> Words:
     return words(one_line(str(value or ""), most).rstrip(".;, "), most)
 
 
+def plural(count: int, noun: str) -> Words:
+    """`1 job`, `3 jobs`."""
+    return words(f"{count} {noun}" if count == 1 else f"{count} {noun}s", 80)
+
+
 def opening(pieces: Pieces | Words) -> Pieces:
     """A line with a capital letter at its beginning."""
     first, *rest = pieces if isinstance(pieces, tuple) else (pieces,)
@@ -183,6 +188,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "opening": opening,
     "people": people,
     "person": person,
+    "plural": plural,
     "run": run,
     "sentence": sentence,
     "short": words,

@@ -15,8 +15,12 @@ class FileContent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rendered:
-    """`text` is what a notification or a screen reader says, `blocks` what the message shows."""
+    """`text` is what a notification or a screen reader says, `blocks` what the message shows, complete by themselves.
+
+    `richer` shows the same in blocks that not every workspace takes; empty: there is no such form.
+    """
 
     text: str
     blocks: tuple[dict[str, Any], ...] = ()
+    richer: tuple[dict[str, Any], ...] = ()
     file: FileContent | None = None

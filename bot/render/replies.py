@@ -10,6 +10,7 @@ from bot.incidents.effects import ReplyKind
 from bot.incidents.people import Mention
 from bot.render import buttons, offers
 from bot.render.actions import ActionId
+from bot.render.bounds import bounded
 from bot.render.evidence import evidence
 from bot.render.readings import instant
 from bot.render.rendered import Rendered
@@ -24,19 +25,22 @@ FACTS: dict[ReplyKind, tuple[str, ...]] = {
     ReplyKind.APPROVAL: ("number", "reason", "estimate", "left", "expires_at", "owed", "asked_by"),
     ReplyKind.JOINED: ("cause", "title", "message", "evidence", "count", "while_verifying", "different", "fix"),
     ReplyKind.OWED_REMAINS: ("ran", "owed", "paid"),
-    ReplyKind.RERUN: ("state", "action", "automatic", "nominal_times", "by", "at", "cause", "message", "reason"),
+    ReplyKind.RERUN: ("state", "action", "automatic", "nominal_times", "fresh", "by", "at", "cause", "message", "reason"),
     ReplyKind.ACKNOWLEDGED: ("by", "until", "changed", "taken_from", "waits"),
     ReplyKind.RELEASED: ("by", "held_by"),
     ReplyKind.WATCHING: ("by",),
     ReplyKind.DECISION: ("decision", "by", "until", "reason", "at_end", "false_alarm", "state", "message"),
     ReplyKind.FIXED: ("by", "what", "cause", "link", "verify_by", "owed", "not_needed", "rerun_now"),
-    ReplyKind.NOT_NEEDED: ("by", "nominal_times", "reason"),
+    ReplyKind.NOT_NEEDED: ("by", "nominal_times", "reason", "back"),
     ReplyKind.UNCONFIRMED: ("verify_by", "fix"),
     ReplyKind.RESUMED: ("by", "was", "by_hand", "refused", "message", "verify_by"),
     ReplyKind.RESOLVED: ("outcome", "run", "nominal_time", "delay", "by", "hand", "fix", "downstream"),
     ReplyKind.RETURNED: ("times", "last_outcome", "last_number", "last_closed_at", "last_fix", "last_decision", "held"),
     ReplyKind.RUN: ("what", "run", "by", "nominal_time", "reason", "withdrew"),
-    ReplyKind.CAUSE: ("by", "cause", "was", "note", "marked", "revoked", "reason"),
+    ReplyKind.STORM_ASK: ("team", "ask", "reason", "platform"),
+    ReplyKind.CAUSE: ("by", "cause", "was", "note", "marked", "revoked", "reason", "back"),
+    ReplyKind.HANDED: ("by", "to", "was", "note", "back", "asked"),
+    ReplyKind.MOVED: ("left", "url", "code"),
 }
 _ALWAYS = {
     ReplyKind.ACKNOWLEDGED: (ActionId.ACK_1H, ActionId.ACK_4H, ActionId.ACK_MORNING, ActionId.RELEASE),
@@ -59,7 +63,7 @@ def reply(
     }
     drafted = draft(kind, values, zone=snapshot.zone)
     row = buttons.row(snapshot, _offered(kind, facts, snapshot), name=kind)
-    return Rendered(text=drafted.text, blocks=(*drafted.blocks, *row))
+    return bounded(Rendered(text=drafted.text, blocks=(*drafted.blocks, *row)))
 
 
 def _offered(kind: ReplyKind, facts: Mapping[str, Any], snapshot: Snapshot) -> tuple[ActionId, ...]:

@@ -9,6 +9,8 @@ from bot.incidents.keys import Capability
 from bot.incidents.model import AskKind, Incident, Status
 from bot.incidents.policy import Audience
 from bot.render import buttons, offers
+from bot.render.bounds import bounded
+from bot.render.lifecycle import lifecycle
 from bot.render.rendered import Rendered
 from bot.render.segments import Words, words
 from bot.render.snapshot import Snapshot
@@ -32,8 +34,11 @@ _ASKED = {Audience.ONCALL: "the on-call", Audience.TEAM: "the team", Audience.MA
 
 def root(snapshot: Snapshot) -> Rendered:
     """The root message of the occurrence."""
-    drafted = draft("root", values_of(snapshot), zone=snapshot.zone)
-    return Rendered(text=drafted.text, blocks=(*drafted.blocks, *buttons.row(snapshot, offers.shown(snapshot))))
+    values = values_of(snapshot)
+    drafted = draft("root", values, zone=snapshot.zone)
+    blocks = (*drafted.blocks, *buttons.row(snapshot, offers.shown(snapshot)))
+    richer = (*blocks[:1], lifecycle(snapshot, values), *blocks[1:])
+    return bounded(Rendered(text=drafted.text, blocks=blocks, richer=richer))
 
 
 def values_of(snapshot: Snapshot) -> dict[str, Any]:

@@ -110,6 +110,11 @@ def rich(segments: Sequence[Segment]) -> list[dict[str, Any]]:
     return elements
 
 
+def rich_line(segments: Sequence[Segment]) -> dict[str, Any]:
+    """One line as a block of rich text."""
+    return {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": rich(segments)}]}
+
+
 def _rich(segment: Segment) -> list[dict[str, Any]]:
     match segment:
         case Words():

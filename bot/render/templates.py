@@ -4,7 +4,7 @@ It must not choose what is said: templates do.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -15,6 +15,7 @@ from bot.render import readings
 from bot.render.markup import SLOT, Draft, Slot, drafted, inline
 from bot.render.segments import Call, Link, Moment, Segment, Words, words
 
+_PARTING = re.compile(r"^---$", re.MULTILINE)
 _BEFORE_STOP = re.compile(r" +([;,.:)])")
 
 
@@ -28,6 +29,13 @@ def draft(name: str, values: Mapping[str, Any], *, zone: str) -> Draft:
 def phrase(name: str, values: Mapping[str, Any], *, zone: str) -> tuple[Segment, ...]:
     """The one line that the template `name` writes."""
     return _part_of(name, {**values, "zone": zone})
+
+
+def phrases(name: str, values: Mapping[str, Any], *, zone: str) -> tuple[tuple[Segment, ...], ...]:
+    """The lines that the template `name` writes, each as one piece; a line of three dashes parts them."""
+    slots: list[Slot] = []
+    output = _environment().get_template(f"{name}.j2").render({**values, "zone": zone, "slots": slots})
+    return tuple(_one_line(written, slots) for written in _PARTING.split(output))
 
 
 def compile_all() -> None:
@@ -61,6 +69,10 @@ def _part(context: Context, name: str, **values: Any) -> tuple[Segment, ...]:
 def _part_of(name: str, values: Mapping[str, Any]) -> tuple[Segment, ...]:
     slots: list[Slot] = []
     output = _environment().get_template(f"{name}.j2").render({**values, "slots": slots})
+    return _one_line(output, slots)
+
+
+def _one_line(output: str, slots: Sequence[Slot]) -> tuple[Segment, ...]:
     return inline(_BEFORE_STOP.sub(r"\1", " ".join(output.split())), slots)
 
 

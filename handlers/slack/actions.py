@@ -4,17 +4,19 @@ It must not judge who may do what; it refuses only what cannot be meant for the 
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from bot.incidents.effects import Told, ToldKind
 from bot.incidents.events import PersonEvent
 from bot.incidents.model import UNRESOLVED, Status
 from bot.render import holding, modals
-from bot.render.actions import ActionId, read_value
+from bot.render.actions import ActionId, from_home, read_value
 from bot.render.more import modal_more
 from bot.render.rendered import Rendered
 from bot.render.snapshot import Snapshot
 from bot.store import StorageDown
+from handlers.slack import home
 from handlers.slack.buttons import SAID, Clicked
 from handlers.slack.desk import DOOR, Desk
 from handlers.slack.payloads import Click, Interaction, malformed
@@ -22,6 +24,9 @@ from handlers.slack.places import place_of
 from handlers.wire import Refused
 
 ANY = frozenset(Status)
+CLICK_AGAIN = (
+    "That took too long, and Slack would no longer open the form: nothing was changed. Please click once more."
+)
 NOTHING_STORED = "Nothing was stored: the database cannot be reached just now. Please try again in a minute."
 
 
@@ -41,7 +46,9 @@ OPENED: Mapping[ActionId, tuple[Build, frozenset[Status]]] = {
     ActionId.CAUSE: (lambda desk, snapshot: modals.modal_cause(snapshot, causes=desk.causes()), ANY),
     ActionId.MARK_SAFE: (lambda _, snapshot: modals.modal_mark_safe(snapshot), UNRESOLVED),
     ActionId.NOT_NEEDED: (lambda _, snapshot: modals.modal_not_needed(snapshot), UNRESOLVED),
+    ActionId.STILL_NEEDED: (lambda _, snapshot: modals.modal_still_needed(snapshot), UNRESOLVED),
     ActionId.RERUN_CHOOSE: (lambda _, snapshot: modals.modal_rerun(snapshot), UNRESOLVED),
+    ActionId.HAND_OVER: (lambda _, snapshot: modals.modal_hand_over(snapshot), UNRESOLVED),
 }
 
 
@@ -61,6 +68,9 @@ def _clicked(desk: Desk, interaction: Interaction) -> None:
     click = _only_click(interaction)
     action = _action_of(click)
     if action is ActionId.OPEN_RECORD:
+        return
+    if action in home.MARKS:
+        home.on_marks(desk, interaction, action=action, click=click, key=_key_of(interaction, click))
         return
     record, number, proposal = _value_of(click)
     snapshot = desk.reads.snapshot(record, number)
@@ -86,6 +96,8 @@ def _say(desk: Desk, interaction: Interaction, *, key: str, event: PersonEvent, 
     said = desk.taken(key=key, event=event, occurrence=occurrence)
     if said.kind is not ToldKind.DONE or place.view_id is not None:
         desk.tell(place, lambda: desk.shown(said, occurrence=occurrence))
+    if place.from_home:
+        home.show(desk, place.user)
 
 
 def _open(desk: Desk, interaction: Interaction, action: ActionId, snapshot: Snapshot) -> None:
@@ -95,10 +107,15 @@ def _open(desk: Desk, interaction: Interaction, action: ActionId, snapshot: Snap
     if incident.status not in fitting:
         occurrence = (incident.record, incident.number)
         desk.tell(place, lambda: desk.shown(_too_late(snapshot), occurrence=occurrence))
-    elif place.view_id is not None:
-        desk.answers.update_view(view_id=place.view_id, build=lambda: build(desk, snapshot))
+        if place.from_home:
+            home.show(desk, place.user)
+        return
+    view = from_home(build(desk, snapshot)) if place.from_home else build(desk, snapshot)
+    if place.view_id is not None:
+        desk.answers.update_view(view_id=place.view_id, build=lambda: view)
     else:
-        desk.answers.open_view(trigger_id=place.trigger_id, view=build(desk, snapshot))
+        too_late = partial(desk.tell, place, lambda: Rendered(text=CLICK_AGAIN))
+        desk.answers.open_view(trigger_id=place.trigger_id, view=view, too_late=too_late)
 
 
 def _too_late(snapshot: Snapshot) -> Told:

@@ -6,7 +6,6 @@ It must not hold up the acknowledgement that Slack waits for, nor fail a click t
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from threading import BoundedSemaphore
 from typing import Any, Protocol
 
@@ -16,6 +15,7 @@ from bot.render.rendered import Rendered
 logger = logging.getLogger(__name__)
 
 View = Mapping[str, Any]
+TOO_LATE = frozenset({"expired_trigger_id", "trigger_expired"})
 
 
 class Answers(Protocol):
@@ -54,14 +54,25 @@ class PrivateAnswers:
         """Send what is under way and take nothing more."""
         self._pool.shutdown(wait=True)
 
-    def open_view(self, *, trigger_id: str, view: View) -> None:
-        self._send("open_view", partial(self._to.open_view, trigger_id=trigger_id, view=view))
+    def open_view(self, *, trigger_id: str, view: View, too_late: Callable[[], None]) -> None:
+        """Open a modal; `too_late` tells the person that its three seconds were over before it could be opened."""
+
+        def send() -> None:
+            try:
+                self._to.open_view(trigger_id=trigger_id, view=view)
+            except SendFailed as failed:
+                if failed.code not in TOO_LATE:
+                    raise
+                logger.warning("a modal came too late", extra={"code": failed.code})
+                too_late()
+
+        self._send("open_view", send)
 
     def update_view(self, *, view_id: str, build: Callable[[], View]) -> None:
         self._send("update_view", lambda: self._to.update_view(view_id=view_id, view=build()))
 
-    def publish_home(self, *, user: str, view: View) -> None:
-        self._send("publish_home", partial(self._to.publish_home, user=user, view=view))
+    def publish_home(self, *, user: str, build: Callable[[], View]) -> None:
+        self._send("publish_home", lambda: self._to.publish_home(user=user, view=build()))
 
     def ephemeral(self, *, channel: str, user: str, thread_ts: str | None, say: Callable[[], Rendered]) -> None:
         def send() -> None:

@@ -17,9 +17,11 @@ from bot.ports import Clock
 from handlers.meters import Meters
 from handlers.slack.actions import on_click
 from handlers.slack.answers import PrivateAnswers
-from handlers.slack.commands import on_home_opened, on_job_health
-from handlers.slack.desk import Causes, Desk, SlackReads, TakeIn
+from handlers.slack.commands import on_job_health
+from handlers.slack.desk import Causes, Desk, HomePages, SlackReads, TakeIn
+from handlers.slack.home import on_home_opened
 from handlers.slack.payloads import Payload, payload_of
+from handlers.slack.strangers import Ours, turn_away
 from handlers.slack.verify import Verifier
 from handlers.slack.views import on_submission
 from handlers.wire import Answer, Call, Door, Refused
@@ -30,20 +32,28 @@ CAP = 1024 * 1024
 ANYTHING = re.compile("")
 PAYLOAD, FAILURE = "ontrack_payload", "ontrack_failure"
 
+Dispatch = Callable[[Payload], Answer]
+
 
 def slack_door(
     *,
     signing_secrets: Sequence[str],
     take_in: TakeIn,
     reads: SlackReads,
+    homes: HomePages,
     answers: PrivateAnswers,
     causes: Causes,
     clock: Clock,
     meters: Meters,
+    ours: Ours = lambda: None,
 ) -> Door:
-    """The door for Slack; who hands `answers` over closes it."""
-    desk = Desk(take_in=take_in, reads=reads, answers=answers, causes=causes, clock=clock, meters=meters)
-    dispatch = dispatcher(desk)
+    """The door for Slack; who hands `answers` over closes it. `ours` is our workspace."""
+    desk = Desk(take_in=take_in, reads=reads, homes=homes, answers=answers, causes=causes, clock=clock, meters=meters)
+    return http_door(dispatcher(desk, ours), signing_secrets=signing_secrets, clock=clock)
+
+
+def http_door(dispatch: Dispatch, *, signing_secrets: Sequence[str], clock: Clock) -> Door:
+    """The door for Slack before listeners that others share."""
 
     def handle(call: Call) -> Answer:
         payload = payload_of(call)
@@ -53,11 +63,12 @@ def slack_door(
     return Door(name=NAME, path=PATH, cap=CAP, admit=verifier.admit, handle=handle)
 
 
-def dispatcher(desk: Desk) -> Callable[[Payload], Answer]:
+def dispatcher(desk: Desk, ours: Ours = lambda: None) -> Dispatch:
     """Routes a payload to its listener; raises what the listener raised, and `Refused` where there is none."""
     app = _bolt(desk)
 
     def dispatch(payload: Payload) -> Answer:
+        turn_away(payload, ours=ours(), desk=desk)
         body = msgspec.to_builtins(payload)
         request = BoltRequest(body=body, headers={}, context={PAYLOAD: payload}, mode="socket_mode")
         response = app.dispatch(request)

@@ -10,12 +10,14 @@ from bot.incidents.events import (
     Approved,
     CauseMarked,
     Declined,
+    HandBackWanted,
     NotFixed,
     PersonEvent,
     Released,
     RerunWanted,
     StartWanted,
     StopRerunWanted,
+    ThreadWanted,
     UndoWanted,
 )
 from bot.incidents.people import By
@@ -64,6 +66,8 @@ SAID: Mapping[ActionId, Callable[[Clicked], PersonEvent]] = {
     ActionId.NOT_FIXED: lambda clicked: NotFixed(by=clicked.by),
     ActionId.START_NOW: lambda clicked: StartWanted(by=clicked.by),
     ActionId.REVOKE_MARK: lambda clicked: CauseMarked(by=clicked.by, cause=clicked.snapshot.cause, safe=False),
+    ActionId.HAND_BACK: lambda clicked: HandBackWanted(by=clicked.by),
+    ActionId.OPEN_THREAD: lambda clicked: ThreadWanted(by=clicked.by),
     ActionId.RESUME: _undo,
     ActionId.UNRETIRE: _undo,
     ActionId.NOT_LEFT: _undo,

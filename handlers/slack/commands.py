@@ -1,11 +1,10 @@
-"""`/job-health` and the Home tab: what is open now, and who is on it. It must not count, compare or judge anything."""
+"""`/job-health`: what is open now, and who is on it. It must not count, compare or judge anything."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from bot.render.text import one_line
 from handlers.slack.desk import Desk, OpenRecord
-from handlers.slack.payloads import Happening
 
 SHOWN = 20
 LONGEST_JOB = 150
@@ -18,12 +17,6 @@ def on_job_health(desk: Desk) -> dict[str, Any]:
     """The private answer to the command."""
     records = desk.reads.open_records()
     return {"response_type": "ephemeral", "text": _summary(records), "blocks": _listed(records)}
-
-
-def on_home_opened(desk: Desk, happening: Happening) -> None:
-    if happening.user and happening.tab in ("", "home"):
-        view = {"type": "home", "blocks": _listed(desk.reads.open_records())}
-        desk.answers.publish_home(user=happening.user, view=view)
 
 
 def _summary(records: Sequence[OpenRecord]) -> str:

@@ -6,7 +6,7 @@ It must not know single buttons or modals.
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from bot.incidents.effects import Told, ToldKind
 from bot.incidents.events import PersonEvent
@@ -15,6 +15,8 @@ from bot.incidents.model import Status
 from bot.incidents.people import By, Person
 from bot.intake import Inbound, Outcome, Result
 from bot.ports import Clock
+from bot.render.actions import from_home
+from bot.render.home import Home
 from bot.render.modal_parts import CauseChoice
 from bot.render.private import told as rendered_told
 from bot.render.rendered import Rendered
@@ -66,12 +68,23 @@ class SlackReads(Protocol):
         """All unresolved occurrences, the oldest first."""
 
 
+class HomePages(Protocol):
+    """What the Home tab shows; `bot.home` implements it."""
+
+    def page(self, user: str) -> Home:
+        """The page of the person with this chat id, as of now; raises `StorageDown`."""
+
+    def marked_in_chat(self, team: str, cause: str) -> Sequence[tuple[int, int]]:
+        """The occurrences through which a team's marks on a cause are changed, one of each job that bears one."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
     """Handed to every listener by `slack_door`; `causes` are those that the rules know now, for the choice of a cause."""
 
     take_in: TakeIn
     reads: SlackReads
+    homes: HomePages
     answers: PrivateAnswers
     clock: Clock
     meters: Meters
@@ -104,8 +117,20 @@ class Desk:
     def tell(self, place: Place, say: Callable[[], Rendered]) -> None:
         """Answer privately with what `say` returns; it is called in the background, since it may have to read."""
         if place.view_id is not None:
-            self.answers.update_view(view_id=place.view_id, build=lambda: told_view(say()))
+            self.answers.update_view(view_id=place.view_id, build=lambda: _told_view(say(), place))
+        elif place.in_home:
+            self.answers.open_view(
+                trigger_id=place.trigger_id, view=_told_view(say(), place), too_late=lambda: _untold(place)
+            )
         elif place.channel is not None:
             self.answers.ephemeral(channel=place.channel, user=place.user, thread_ts=place.thread_ts, say=say)
         else:
-            logger.warning("there is no place for a private answer", extra={"user": place.user})
+            _untold(place)
+
+
+def _told_view(said: Rendered, place: Place) -> dict[str, Any]:
+    return from_home(told_view(said)) if place.from_home else told_view(said)
+
+
+def _untold(place: Place) -> None:
+    logger.warning("there is no place for a private answer", extra={"user": place.user})

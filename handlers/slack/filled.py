@@ -7,12 +7,14 @@ from bot.incidents.events import (
     CauseCorrected,
     CauseMarked,
     FixDeclared,
+    HandOverWanted,
     LeaveWanted,
     NotNeeded,
     PauseWanted,
     PersonEvent,
     RerunWanted,
     RetireWanted,
+    StillNeeded,
     WaitWanted,
 )
 from bot.incidents.people import By
@@ -93,7 +95,24 @@ def _rerun(filled: Filled) -> Said:
     form = forms.read_rerun(filled.values)
     if isinstance(form, FieldErrors):
         return form
-    return RerunWanted(by=filled.by, nominal_times=form.nominal_times, confirmed=form.confirmed, reason=form.reason)
+    return RerunWanted(
+        by=filled.by,
+        nominal_times=form.nominal_times,
+        confirmed=form.confirmed,
+        reason=form.reason,
+        fresh=form.fresh,
+    )
+
+
+def _still_needed(filled: Filled) -> Said:
+    form = forms.read_still_needed(filled.values)
+    return form if isinstance(form, FieldErrors) else StillNeeded(by=filled.by, nominal_times=form.nominal_times)
+
+
+def _hand_over(filled: Filled) -> Said:
+    snapshot = filled.snapshot
+    form = forms.read_hand_over(filled.values, teams=snapshot.teams, now_with=snapshot.team)
+    return form if isinstance(form, FieldErrors) else HandOverWanted(by=filled.by, team=form.team, note=form.note)
 
 
 READ: Mapping[str, Callable[[Filled], Said]] = {
@@ -107,4 +126,6 @@ READ: Mapping[str, Callable[[Filled], Said]] = {
     CallbackId.MARK_SAFE: _mark_safe,
     CallbackId.NOT_NEEDED: _not_needed,
     CallbackId.RERUN: _rerun,
+    CallbackId.STILL_NEEDED: _still_needed,
+    CallbackId.HAND_OVER: _hand_over,
 }

@@ -23,9 +23,10 @@ class Named(Struct, omit_defaults=True):
 
 
 class User(Struct, omit_defaults=True):
-    """Who clicked; old payloads have `username` for `name`."""
+    """Who clicked, and of which workspace; old payloads have `username` for `name`."""
 
     id: str
+    team_id: str | None = None
     name: str | None = None
     username: str | None = None
 
@@ -115,6 +116,11 @@ class Command(Struct, omit_defaults=True):
 
 
 Payload = Interaction | EventBody | Command
+ENVELOPES: dict[str, type[Payload]] = {
+    "interactive": Interaction,
+    "events_api": EventBody,
+    "slash_commands": Command,
+}
 
 
 def payload_of(call: Call) -> Payload | None:
@@ -134,6 +140,16 @@ def payload_of(call: Call) -> Payload | None:
         raise malformed("payload", "nested too deeply") from error
     fix = f"send {FORM} or {JSON}, as Slack does"
     raise Refused(415, reason="content_type", field="Content-Type", message=f"{media[:80]} is not taken here", fix=fix)
+
+
+def payload_in(kind: str, payload: Any) -> Payload:
+    """What an envelope of Socket Mode holds. Raises `Refused` with 400."""
+    if kind not in ENVELOPES:
+        raise malformed("type", f"expected one of {', '.join(ENVELOPES)}")
+    try:
+        return msgspec.convert(payload, ENVELOPES[kind])
+    except msgspec.ValidationError as error:
+        raise malformed("payload", str(error)[:300]) from error
 
 
 def _of_form(text: str) -> Payload | None:

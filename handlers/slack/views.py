@@ -10,8 +10,9 @@ from typing import Any
 import msgspec
 
 from bot.incidents.effects import ToldKind
-from bot.render.actions import read_value
+from bot.render.actions import is_from_home, read_value
 from bot.render.form_fields import FieldErrors
+from handlers.slack import home
 from handlers.slack.desk import DOOR, Desk
 from handlers.slack.filled import READ, Filled
 from handlers.slack.payloads import Interaction, View, malformed
@@ -37,6 +38,8 @@ def on_submission(desk: Desk, interaction: Interaction) -> dict[str, Any] | None
         return _errors(event.errors)
     key = _key_of(interaction, view)
     said = desk.taken(key=key, event=event, occurrence=(record, number))
+    if is_from_home(view.private_metadata):
+        home.show(desk, interaction.user.id)
     if said.kind is ToldKind.DONE:
         return None
     if said.kind is ToldKind.INVALID and said.input in values:

@@ -271,23 +271,7 @@ def returned(outcome: str) -> Returned:
     )
 
 
-def handed_over() -> Snapshot:
-    """Ana found that it is the platform team's."""
-    step = Handover(team="platform", came_from="finance-data", by=ANA, note="their gateway resets all connections")
-    own = JobPolicy(team=Team(name="finance-data"))
-    return snapshot(
-        incident(handed=(step,), reason="Ana handed it over from finance-data"),
-        team="platform",
-        teams=("finance-data", "growth", "platform"),
-        owners=("Gil",),
-        policy=own,
-    )
-
-
-def partly_waived() -> Snapshot:
-    return snapshot(incident(waived=(owed(DUE - timedelta(days=1)), owed(DUE - timedelta(days=2)))))
-
-
+HANDED = Handover(team="platform", came_from="finance-data", by=ANA, note="their gateway resets all connections")
 FIX = Fix(by=ANA, what="raised the pool size", cause="network.connection_reset", link="https://git.example.com/c/1")
 SNAPSHOTS: dict[str, Snapshot] = {
     "open": snapshot(),
@@ -325,7 +309,12 @@ SNAPSHOTS: dict[str, Snapshot] = {
             reason="ben started a run of it by hand",
         )
     ),
-    "open handed over": handed_over(),
+    "open handed over": snapshot(
+        incident(handed=(HANDED,), reason="Ana handed it over from finance-data"),
+        team="platform",
+        teams=("finance-data", "growth", "platform"),
+        policy=JobPolicy(team=Team(name="finance-data")),
+    ),
     "open scheduler only reports": snapshot(can=frozenset()),
     "open observe": snapshot(incident(observed=True), policy=JobPolicy(mode=Mode.OBSERVE)),
     "open backfill": backfill(),

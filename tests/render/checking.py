@@ -2,9 +2,11 @@
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from jsonschema import Draft202012Validator
 from slack_sdk.models.blocks import Block
 from slack_sdk.models.views import View
 
@@ -13,23 +15,32 @@ from bot.render.rendered import Rendered
 from bot.sandbox.slack.blocks import check_message, check_view
 
 GOLDEN = Path(__file__).parent / "golden"
+SCHEMA = Draft202012Validator(json.loads((Path(__file__).parent / "blocks.schema.json").read_text(encoding="utf-8")))
 MOST_CHARACTERS = 9_000
 MOST_UPDATE_TEXT = 4_000
 
 
 def refused(rendered: Rendered) -> list[str]:
-    """What the strict stand-in and Slack's own models find wrong with a message."""
-    payload = {"text": rendered.text, "blocks": list(rendered.blocks)}
+    """What the strict stand-in, Slack's own models and the schema find wrong with a message, in either of its forms."""
+    return [
+        *_refused(rendered.text, rendered.blocks),
+        *(_refused(rendered.text, rendered.richer) if rendered.richer else ()),
+    ]
+
+
+def _refused(text: str, blocks: tuple[dict[str, Any], ...]) -> list[str]:
+    payload = {"text": text, "blocks": list(blocks)}
     found = [f"{each.pointer}: {each.message}" for each in check_message(payload, updating=True)]
-    parsed: list[Block | None] = [*Block.parse_all(list(rendered.blocks))]
-    for block, given in zip(parsed, rendered.blocks, strict=True):
+    found += [f"{each.json_path}: {each.message[:200]}" for each in SCHEMA.iter_errors(list(blocks))]
+    parsed: list[Block | None] = [*Block.parse_all(list(blocks))]
+    for block, given in zip(parsed, blocks, strict=True):
         if block is None:
             found.append(f"unknown block {given['type']}")
         else:
             block.validate_json()
             block.to_dict()
-    if characters(rendered.blocks) > MOST_CHARACTERS:
-        found.append(f"{characters(rendered.blocks)} characters")
+    if characters(blocks) > MOST_CHARACTERS:
+        found.append(f"{characters(blocks)} characters")
     return found
 
 
@@ -38,7 +49,8 @@ def refused_view(view: dict[str, Any]) -> list[str]:
     View(**view).to_dict()
     for block in Block.parse_all(view["blocks"]):
         block.validate_json()
-    return [f"{each.pointer}: {each.message}" for each in check_view(view)]
+    against = [f"{each.json_path}: {each.message[:200]}" for each in SCHEMA.iter_errors(view["blocks"])]
+    return [*(f"{each.pointer}: {each.message}" for each in check_view(view)), *against]
 
 
 def characters(value: Any) -> int:
@@ -52,10 +64,12 @@ def characters(value: Any) -> int:
 def golden_message(name: str, rendered: Rendered) -> None:
     """Compare with the golden files, or write them where GOLDEN=write."""
     file = rendered.file and {"name": rendered.file.name, "title": rendered.file.title, "text": rendered.file.text}
-    _compare(
-        f"{name}.json", _json({"text": rendered.text, "blocks": rendered.blocks, **({"file": file} if file else {})})
-    )
+    richer = {"richer": rendered.richer} if rendered.richer else {}
+    message = {"text": rendered.text, "blocks": rendered.blocks, **richer, **({"file": file} if file else {})}
+    _compare(f"{name}.json", _json(message))
     _compare(f"{name}.txt", f"{rendered.text}\n\n{plain(rendered)}\n")
+    if rendered.richer:
+        _compare(f"{name}.rich.txt", f"{plain(replace(rendered, blocks=rendered.richer))}\n")
 
 
 def golden_view(name: str, view: dict[str, Any]) -> None:
@@ -63,6 +77,11 @@ def golden_view(name: str, view: dict[str, Any]) -> None:
     submit = view["submit"]["text"] if "submit" in view else "-"
     lines = [f"{view['title']['text']} / {submit} / {view['private_metadata']}", *map(plain_block, view["blocks"])]
     _compare(f"{name}.txt", "\n".join(lines) + "\n")
+
+
+def golden_home(name: str, view: dict[str, Any]) -> None:
+    _compare(f"{name}.json", _json(view))
+    _compare(f"{name}.txt", "\n".join(map(plain_block, view["blocks"])) + "\n")
 
 
 def _json(value: Any) -> str:

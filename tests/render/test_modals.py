@@ -27,8 +27,8 @@ UNKNOWN = cases.SNAPSHOTS["open unknown cause"]
 HOSTILE = cases.SNAPSHOTS["open hostile"]
 PAUSED = cases.SNAPSHOTS["paused"]
 HANDED = cases.SNAPSHOTS["open handed over"]
-WAIVED = cases.partly_waived()
-AFRESH = {"can": frozenset(Capability)}
+WAIVED = cases.snapshot(cases.incident(waived=tuple(cases.owed(DUE - timedelta(days=day)) for day in (1, 2))))
+AFRESH = cases.snapshot(can=frozenset(Capability))
 
 MODALS: dict[str, Callable[[], View]] = {
     "fixed": lambda: modals.modal_fixed(OPEN, causes=CAUSES),
@@ -39,8 +39,8 @@ MODALS: dict[str, Callable[[], View]] = {
     "rerun": lambda: modals.modal_rerun(SEVERAL),
     "rerun unknown cause": lambda: modals.modal_rerun(UNKNOWN),
     "rerun many": lambda: modals.modal_rerun(MANY),
-    "fixed fresh start": lambda: modals.modal_fixed(cases.snapshot(**AFRESH)),
-    "rerun fresh start": lambda: modals.modal_rerun(cases.snapshot(**AFRESH)),
+    "fixed fresh start": lambda: modals.modal_fixed(AFRESH),
+    "rerun fresh start": lambda: modals.modal_rerun(AFRESH),
     "still needed": lambda: modals.modal_still_needed(WAIVED),
     "still needed nothing": lambda: modals.modal_still_needed(OPEN),
     "hand over": lambda: modals.modal_hand_over(HANDED),
