@@ -26,8 +26,8 @@ bench: .venv ## measure; one JSON line a figure on standard output
 
 KILLS ?= 200
 DB ?= sqlite
-torture: .venv ## kill the service at random moments: make torture KILLS=200 [DB=sqlite|postgresql]
-	@$(PY) -m tests.kills.torture --kills $(KILLS) --db $(DB)
+torture: .venv ## kill the service at random moments: make torture KILLS=200 [DB=sqlite|postgresql] [SPLIT=1]
+	@$(PY) -m tests.kills.torture --kills $(KILLS) --db $(if $(SPLIT),postgresql,$(DB)) $(if $(SPLIT),--split)
 
 lock: ## renew requirements/*.txt from requirements/*.in (needs uv)
 	@cd requirements && for name in runtime dev; do \

@@ -2,13 +2,14 @@
 
 import sys
 
-from bench import ingest, latency, memory, reading
+from bench import ingest, latency, memory, reading, storm
 
 MEASUREMENTS = {
     "reading": reading.measure,
     "ingest": ingest.measure,
     "latency": latency.measure,
     "memory": memory.measure,
+    "storm": storm.measure,
 }
 
 

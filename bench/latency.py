@@ -3,10 +3,6 @@
 Each process is of its own: the product, the Slack that only takes, and this one, which sends. Two cores serve them all.
 """
 
-import os
-import socket
-import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -20,7 +16,8 @@ import httpx
 
 from bench.databases import HOW, POSTGRESQL, SQLITE, Databases, databases
 from bench.figures import emit, quantile, say
-from bench.samples import SECRET, TOKEN, event, policies
+from bench.processes import environment, free_port, running, wait_for
+from bench.samples import TOKEN, event, policies
 
 RATE, SECONDS, RUNS = 50, 8, 3
 CHANNELS = 2000
@@ -64,25 +61,15 @@ def _measure(pool: Databases, place: Path, kind: str, way: Way) -> None:
 
 def _run(database: str, place: Path, way: Way) -> tuple[list[float], float]:
     """The times from sending to the root's arrival, and the seconds from start to ready."""
-    sink, port = _free_port(), _free_port()
+    sink, port = free_port(), free_port()
     file = place / "policies.yaml"
     file.write_text(policies(CHANNELS))
-    env = {
-        **os.environ,
-        "DATABASE_URL": database,
-        "POLICIES": str(file),
-        "PORT": str(port),
-        "STATE_DIR": str(place / "state"),
-        "SLACK_API_URL": f"http://127.0.0.1:{sink}/api",
-        "SLACK_BOT_TOKEN": "xoxb-bench",
-        "SLACK_SIGNING_SECRET": SECRET,
-        "SOURCE_TOKENS": f"bench:{TOKEN}",
-    }
-    with _process("bench.sink", str(sink)):
-        _wait_for(f"http://127.0.0.1:{sink}/seen")
+    env = environment(database=database, place=place, port=port, sink=sink)
+    with running("bench.sink", str(sink), log=place / "sink.log"):
+        wait_for(f"http://127.0.0.1:{sink}/seen")
         began = time.monotonic()
-        with _process("bench.serve", str(way.pace), env=env):
-            _wait_for(f"http://127.0.0.1:{port}/healthz")
+        with running("bench.serve", str(way.pace), log=place / "serve.log", env=env):
+            wait_for(f"http://127.0.0.1:{port}/healthz")
             ready = time.monotonic() - began
             time.sleep(SETTLE)
             with _successes(port) if way.beside else _nothing():
@@ -133,29 +120,3 @@ def _successes(port: int) -> Iterator[None]:
 @contextmanager
 def _nothing() -> Iterator[None]:
     yield
-
-
-@contextmanager
-def _process(module: str, *args: str, env: dict[str, str] | None = None) -> Iterator[None]:
-    running = subprocess.Popen([sys.executable, "-m", module, *args], env=env, stderr=subprocess.DEVNULL)
-    try:
-        yield
-    finally:
-        running.terminate()
-        running.wait()
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        port: int = listening.getsockname()[1]
-        return port
-
-
-def _wait_for(url: str) -> None:
-    for _ in range(600):
-        try:
-            httpx.get(url)
-            return
-        except httpx.TransportError:
-            time.sleep(0.02)
-    raise RuntimeError(f"{url} did not answer")

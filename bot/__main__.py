@@ -13,9 +13,10 @@ from typing import Annotated, Any, BinaryIO, NoReturn
 import msgspec
 import typer
 
-from bot.compose.doctor import Health, examine
+from bot.compose.doctor import examine
 from bot.compose.explain import as_object, explainer, named_exit
 from bot.compose.explain_text import as_text
+from bot.compose.finding import Health
 from bot.compose.listing import incident_rows, outbox_rows
 from bot.compose.logs import set_up_logs
 from bot.compose.manifest import manifest_yaml
@@ -101,7 +102,8 @@ def doctor(as_json: AsJson = False) -> None:
     findings = list(examine(settings, _policy_file(settings).current))
     for finding in findings:
         built = msgspec.to_builtins(finding)
-        print(json.dumps(built) if as_json else f"{finding.health:7} {finding.part}: {finding.says}")
+        fix = f"; fix: {finding.fix}" if finding.fix else ""
+        print(json.dumps(built) if as_json else f"{finding.health:7} {finding.part}: {finding.says}{fix}")
     if any(finding.health is Health.BROKEN for finding in findings):
         raise typer.Exit(1)
 
@@ -166,8 +168,14 @@ def outbox(limit: Annotated[int, typer.Option(min=1, max=10_000)] = MOST, as_jso
 @app.command()
 def manifest(
     url: Annotated[str | None, typer.Option(help="The public address; PUBLIC_URL without it.")] = None,
+    socket_mode: Annotated[
+        bool, typer.Option("--socket-mode", help="For a service without a public address, with SLACK_APP_TOKEN.")
+    ] = False,
 ) -> None:
     """Print the Slack app's manifest: paste it at "Create an app from a manifest"."""
+    if socket_mode:
+        print(manifest_yaml(None), end="")
+        return
     address = url or os.environ.get("PUBLIC_URL")
     if not address or not address.startswith("https://"):
         _refuse("--url: the public https:// address at which Slack reaches this service (or set PUBLIC_URL)")

@@ -11,11 +11,13 @@ from bot.evidence.types import UNKNOWN, Evidence
 from bot.incidents.keys import JobKey
 from bot.incidents.memory import JobMemory
 from bot.incidents.model import Incident, Status
+from bot.incidents.storm import ROWS_A_PAGE
 from bot.intake.surroundings import Read, scopes_of, situation_of
 from bot.intake.worlds import Worlds
 from bot.people import People
 from bot.ports import Clock
 from bot.render.snapshot import Snapshot
+from bot.render.storm import Counted, Line, StormPage, StormRoot
 from bot.store import JobIncidents, Reads, Which
 
 LISTED = 100
@@ -70,11 +72,40 @@ class Records:
             return self._with_past(found, found.evidence, now) if evidence and found.evidence else found
 
     def permalink(self, record: int, number: int) -> str | None:
-        """The address of the occurrence's thread; None when it has none yet."""
+        """The address of the occurrence's thread, or of the storm's of which it is a row; None when it has none yet."""
         thread = self._reads.conversation_of(record=record, number=number)
+        thread = thread or self._reads.storm_thread_of(record=record, number=number)
         if thread is None or thread[1] is None:
             return None
         return self._thread_url(thread[0], thread[1])
+
+    def storm(self, key: str) -> StormRoot | None:
+        """What the root of a storm's thread shows."""
+        state = self._reads.storm(key=key)
+        if state is None:
+            return None
+        return StormRoot(
+            began_at=state.began_at,
+            last_at=state.last_at,
+            settled_at=state.settled_at,
+            counts=tuple(
+                Counted(status=one.status, cause=one.cause, team=one.team, count=one.count) for one in state.counts
+            ),
+        )
+
+    def storm_page(self, key: str, page: int) -> StormPage | None:
+        """What a page of a storm's rows shows."""
+        rows = self._reads.storm_rows(key=key, page=page)
+        lines = tuple(
+            Line(
+                row=row.row,
+                incident=row.incident,
+                team=row.team,
+                url=self._thread_url(row.channel, row.root_ts) if row.channel and row.root_ts else None,
+            )
+            for row in rows
+        )
+        return StormPage(first=(page - 1) * ROWS_A_PAGE + 1, lines=lines) if lines else None
 
     def open_records(self) -> tuple[OpenRecord, ...]:
         """All unresolved occurrences, the oldest first."""

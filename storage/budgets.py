@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import BigInteger, Connection, bindparam, func, literal, select, tuple_
 from sqlalchemy.dialects.postgresql import insert
 
+from bot.incidents.canary import Stage
 from bot.store import Booking, Scope
 from storage.columns import Amount, AnyRow, millionths
 from storage.locks import key_of
@@ -39,7 +40,11 @@ _END_IF_RESERVED = (
     reruns.update()
     .where(reruns.c.key == bindparam("of_key"), reruns.c.state == BookingState.RESERVED)
     .values(
-        state=bindparam("state"), amount=bindparam("amount"), result=bindparam("result"), ended_at=bindparam("ended_at")
+        state=bindparam("state"),
+        amount=bindparam("amount"),
+        result=bindparam("result"),
+        ended_at=bindparam("ended_at"),
+        stage=None,
     )
 )
 
@@ -123,6 +128,7 @@ def book(connection: Connection, booking: Booking) -> None:
             "at": booking.at,
             "by": booking.by,
             "state": BookingState.RESERVED,
+            "stage": booking.stage,
         },
     )
 
@@ -148,6 +154,7 @@ def booking_of(row: AnyRow) -> Booking:
         at=row.at,
         by=row.by,
         result=row.result,
+        stage=Stage(row.stage) if row.stage else None,
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, exists, select, text, tuple_
+from sqlalchemy import Connection, and_, bindparam, exists, select, text, tuple_
 
 from bot.incidents.model import Incident
 from bot.store import EffectRow, EffectState, NewEffect, Share, ViewRow
@@ -80,7 +80,9 @@ _VERSION = (
     .where(occurrences.c.record == views.c.record, occurrences.c.number == views.c.number)
     .scalar_subquery()
 )
-_OF_THESE = tuple_(views.c.record, views.c.number).in_(bindparam("names", expanding=True))
+_OF_THESE = and_(
+    tuple_(views.c.record, views.c.number).in_(bindparam("names", expanding=True)), views.c.storm.is_(None)
+)
 _RAISE = views.update().where(_OF_THESE).values(wanted_version=_VERSION)
 _RAISE_AND_LEASE_IF_FREE = (
     views.update()
@@ -193,6 +195,9 @@ def view_row(row: AnyRow, *, channel: str, root_ts: str | None) -> ViewRow:
         uncertain_at=row.uncertain_at,
         created_at=row.created_at,
         paced=row.code == PACE,
+        storm=row.storm,
+        page=row.page,
+        thread_ts=getattr(row, "thread_ts", None),
     )
 
 
@@ -222,7 +227,8 @@ def _free_to_go(
     free: list[str] = []
     busy = {thread.id for thread in threads.values() if thread.busy or thread.root_ts is None}
     for one in asked:
-        waits = one.conversation_id in busy if one.conversation_id is not None else False
+        elsewhere = one.effect.in_storm is not None and one.effect.in_thread
+        waits = elsewhere or (one.conversation_id in busy if one.conversation_id is not None else False)
         ours = share.holds(one.effect.kind, one.incident.job.scheduler)
         if ours and one.effect.due_at <= now and not waits and len(free) < BORN_LEASED_MOST:
             free.append(one.effect.key)

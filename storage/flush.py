@@ -12,11 +12,24 @@ from sqlalchemy import Connection
 from bot.evidence.types import Evidence
 from bot.incidents.effects import Note
 from bot.incidents.model import Incident
-from bot.store import Booking, Committed, EffectRow, JobRow, JobTimer, NewEffect, RunRow, Scope, StaleIncident, ViewRow
-from storage import budgets, effects, incidents, jobs, ledger, timers
+from bot.store import (
+    Booking,
+    Committed,
+    EffectRow,
+    Gate,
+    JobRow,
+    JobTimer,
+    NewEffect,
+    RunRow,
+    Scope,
+    StaleIncident,
+    ViewRow,
+)
+from storage import budgets, effects, gates, incidents, jobs, ledger, storms, timers
 from storage.columns import AnyRow
 from storage.effects import BORN_LEASED_MOST, Asked, Lease, Thread
 from storage.incidents import Known, Name
+from storage.storms import Joining
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +56,10 @@ class Gathered:
     deadlines: list[tuple[int, tuple[JobTimer, ...], tuple[str, ...]]] = field(default_factory=list)
     outcomes: dict[str, tuple[Mapping[str, Any], datetime]] = field(default_factory=dict)
     differences: dict[tuple[Scope, bool], float] = field(default_factory=dict)
+    gates: dict[str, Gate] = field(default_factory=dict)
+    let: dict[str, int] = field(default_factory=dict)
+    stopped: list[str] = field(default_factory=list)
+    joining: list[Joining] = field(default_factory=list)
 
     def book_difference(self, booking: Booking, amount: float) -> None:
         """What an ended rerun used beyond its reservation, or less than it."""
@@ -63,17 +80,19 @@ def flush(
     placed = _Placed(known=dict(known), now=now, lease=lease)
     placed.open_threads(connection, gathered)
     _write_occurrences(connection, gathered, placed)
+    in_storms = _write_storms(connection, gathered, placed)
     views = _write_views(connection, gathered, placed)
     placed.look_up_threads(connection, gathered)
     shown = (*views.new, *(placed.leased_view(row) for row in views.raised))
     due = _write_timers(connection, gathered, placed)
+    due += _write_gates(connection, gathered, now=now)
     _write_notes(connection, gathered)
     rows = _write_effects(connection, gathered, placed)
     if gathered.outcomes and not ledger.remember_if_new(connection, gathered.outcomes):
         raise StaleIncident("another transaction took one of these events in")
     for scope, automatic in sorted(gathered.differences, key=lambda key: budgets.job_first(key[0])):
         budgets.add(connection, scope, amount=gathered.differences[scope, automatic], automatic=automatic)
-    more = lease is not None and (views.more or len(rows) >= BORN_LEASED_MOST)
+    more = lease is not None and (in_storms or views.more or len(rows) >= BORN_LEASED_MOST)
     return Committed(effects=rows, views=shown, next_timer_at=min(due, default=None), more=more)
 
 
@@ -86,6 +105,7 @@ class _Placed:
     lease: Lease | None
     opened: dict[Name, Thread] = field(default_factory=dict)
     threads: dict[int, Thread] = field(default_factory=dict)
+    storms: dict[str, int] = field(default_factory=dict)
 
     def open_threads(self, connection: Connection, gathered: Gathered) -> None:
         for name, opening in gathered.openings.items():
@@ -148,6 +168,15 @@ def _unresolved_last(known: Known) -> bool:
     return known.incident.status.unresolved
 
 
+def _write_storms(connection: Connection, gathered: Gathered, placed: _Placed) -> bool:
+    """New rows, and what shows the rows that changed; True when there is something to claim."""
+    if gathered.joining:
+        storms.join(connection, gathered.joining, now=placed.now)
+    asked_in = {effect.in_storm for _, effect in gathered.effects if effect.in_storm is not None}
+    placed.storms = storms.threads_of(connection, asked_in)
+    return storms.raise_views(connection, [placed.known[name] for name in gathered.saved]) or bool(asked_in)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Views:
     """The views that are to be sent at once: those of new threads, and the rows of those that must show a newer version.
@@ -189,6 +218,17 @@ def _write_timers(connection: Connection, gathered: Gathered, placed: _Placed) -
     return due
 
 
+def _write_gates(connection: Connection, gathered: Gathered, *, now: datetime) -> list[datetime]:
+    """The gates, and whom they let go or stopped: those are told by timers that are due at once."""
+    if gathered.gates:
+        gates.save(connection, gathered.gates)
+    told = [gates.stop_held(connection, cause=cause, now=now) for cause in gathered.stopped]
+    told += [
+        gates.let_longest_held(connection, cause=cause, most=most, now=now) for cause, most in gathered.let.items()
+    ]
+    return [now] if any(told) else []
+
+
 def _write_notes(connection: Connection, gathered: Gathered) -> None:
     rows: list[dict[str, Any]] = [
         {
@@ -213,10 +253,11 @@ def _write_effects(connection: Connection, gathered: Gathered, placed: _Placed) 
         effects.cancel_if_waiting(connection, gathered.cancelled, at=placed.now)
     if not gathered.effects:
         return ()
-    asked = [_asked(placed.known[one.record, one.number], effect) for one, effect in gathered.effects]
+    asked = [_asked(placed, placed.known[one.record, one.number], effect) for one, effect in gathered.effects]
     return effects.put(connection, asked, now=placed.now, lease=placed.lease, threads=placed.threads)
 
 
-def _asked(known: Known, effect: NewEffect) -> Asked:
-    conversation = known.conversation_id if effect.in_thread else None
+def _asked(placed: _Placed, known: Known, effect: NewEffect) -> Asked:
+    thread = known.conversation_id if effect.in_storm is None else placed.storms[effect.in_storm]
+    conversation = thread if effect.in_thread else None
     return Asked(effect=effect, incident=known.incident, job_id=known.job_id, conversation_id=conversation)

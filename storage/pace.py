@@ -45,6 +45,17 @@ _NEW_ROOTS = and_(
 _UPDATES = and_(views.c.code == PACE, views.c.conversation_id.not_in(_UNPOSTED))
 
 
+_FREE_AT = select(pace.c.free_at).where(pace.c.method == bindparam("of_method"), pace.c.scope == bindparam("of_scope"))
+
+
+def stand_aside(connection: Connection, lane: Lane | None, now: datetime) -> datetime | None:
+    """When to come again, for who gives way while the lane is taken; None: it may take a slot."""
+    if lane is None or lane.gives_way is None:
+        return None
+    free_at = connection.execute(_FREE_AT, {"of_method": lane.method, "of_scope": lane.scope}).scalar_one_or_none()
+    return free_at + lane.gives_way if free_at is not None and free_at > now else None
+
+
 def take(connection: Connection, lane: Lane | None, now: datetime) -> datetime:
     """The next free instant of that lane at or after now, reserved by moving the lane on by its gap; no lane: now."""
     if lane is None:

@@ -35,7 +35,7 @@ _IS_CLAIMABLE: ColumnElement[bool] = and_(
 )
 EFFECTS = (
     select(outbox, jobs.c.scheduler, jobs.c.name, conversations.c.channel, conversations.c.root_ts)
-    .join(jobs, jobs.c.id == outbox.c.job_id)
+    .outerjoin(jobs, jobs.c.id == outbox.c.job_id)
     .outerjoin(conversations, conversations.c.id == outbox.c.conversation_id)
 )
 _CLAIMABLE = (

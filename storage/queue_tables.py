@@ -12,6 +12,7 @@ IS_UNSETTLED = f"state IN ('{EffectState.SENDING}', '{EffectState.WAITING}')"
 IS_FREE = f"state = '{EffectState.WAITING}' AND leased_by IS NULL"
 IS_WANTED = "wanted_version > shown_version"
 IS_LEASED = "leased_by IS NOT NULL"
+OF_A_STORM = "storm IS NOT NULL"
 OF_A_JOB = "record IS NULL"
 
 CONTENT = Document[dict[str, Any]](dict[str, Any])
@@ -24,6 +25,7 @@ conversations = Table(
     Column("channel", Words, nullable=False),
     Column("root_ts", Words),
     Column("created_at", Instant, nullable=False),
+    Column("parent_id", Id),
     Index("ix_conversations_root", "channel", "root_ts"),
 )
 
@@ -46,10 +48,13 @@ views = Table(
     Column("begun_at", Instant),
     Column("uncertain_at", Instant),
     Column("code", Words),
+    Column("storm", Words),
+    Column("page", Integer),
     UniqueConstraint("conversation_id"),
     UniqueConstraint("key"),
     of_occurrence(),
     Index("ix_views_occurrence", "record", "number"),
+    partial_index("uq_views_storm", "storm", "page", where=OF_A_STORM, unique=True),
     partial_index("ix_views_wanted", "due_at", where=IS_WANTED),
     partial_index("ix_views_leased", "leased_until", where=IS_LEASED),
 )
@@ -61,9 +66,9 @@ outbox = Table(
     Column("key", Words, nullable=False),
     Column("kind", Words, nullable=False),
     Column("lane", Integer, nullable=False),
-    Column("job_id", Id, ForeignKey("jobs.id"), nullable=False),
-    Column("record", Id, nullable=False),
-    Column("number", Integer, nullable=False),
+    Column("job_id", Id, ForeignKey("jobs.id")),
+    Column("record", Id),
+    Column("number", Integer),
     Column("conversation_id", Id, ForeignKey("conversations.id")),
     Column("content", CONTENT, nullable=False),
     Column("state", Words, nullable=False),

@@ -19,6 +19,7 @@ from storage.jobs import job_row
 from storage.queue import EFFECTS
 from storage.queue_tables import IS_UNSETTLED, IS_WANTED, conversations, outbox, timers, views
 from storage.rows import effect_row
+from storage.storm_reads import SqlStormReads
 from storage.tables import IS_UNRESOLVED, evidence, jobs, occurrences, reruns, runs, timeline
 from storage.team_reads import SqlTeamReads
 
@@ -47,7 +48,11 @@ _CONVERSATION = (
 _AT = (
     select(views.c.record, views.c.number)
     .join(conversations, conversations.c.id == views.c.conversation_id)
-    .where(conversations.c.channel == bindparam("channel"), conversations.c.root_ts == bindparam("root_ts"))
+    .where(
+        conversations.c.channel == bindparam("channel"),
+        conversations.c.root_ts == bindparam("root_ts"),
+        views.c.storm.is_(None),
+    )
 )
 _TIMELINE = select(timeline).where(_of(timeline)).order_by(timeline.c.id)
 _EVIDENCE = select(evidence.c.document).where(evidence.c.key == bindparam("key"))
@@ -84,7 +89,7 @@ _TOTALS: tuple[tuple[str, Select[Any]], ...] = (
 )
 
 
-class SqlReads(SqlTeamReads):
+class SqlReads(SqlTeamReads, SqlStormReads):
     """Implements `bot.store.Reads`."""
 
     def at_once(self) -> AbstractContextManager[object]:

@@ -1,7 +1,7 @@
-"""The tables of incidents and their past: jobs, runs, records, occurrences, evidence, timeline, budgets. Runs no statement.
+"""The tables of incidents and their past: jobs, runs, records, occurrences, evidence, timeline, budgets, gates.
 
-Those of the queue stand in `queue_tables.py`, on the same metadata. Documents hold what is decided with; the columns
-beside them are what is searched by.
+They run no statement. Those of the queue stand in `queue_tables.py`, on the same metadata. Documents hold what is decided
+with; the columns beside them are what is searched by.
 """
 
 from collections.abc import Iterable
@@ -25,10 +25,12 @@ from sqlalchemy import (
 )
 
 from bot.evidence.types import Evidence
+from bot.incidents.canary import Canary
 from bot.incidents.keys import Trigger
 from bot.incidents.memory import JobMemory
 from bot.incidents.model import UNRESOLVED, Incident, Outcome, Status
 from bot.incidents.people import By
+from bot.incidents.storm import Storm
 from bot.store import RunState, Scope
 from storage.columns import Amount, Document, Id, Instant, NominalTime, Words
 
@@ -62,6 +64,7 @@ def of_occurrence() -> ForeignKeyConstraint:
 
 
 IS_UNRESOLVED = f"status IN ({words(UNRESOLVED)})"
+HAS_STAGE = "stage IS NOT NULL"
 MATTERS = f"status <> '{Status.RESOLVED}'"
 
 jobs = Table(
@@ -212,7 +215,38 @@ reruns = Table(
     Column("state", Words, nullable=False),
     Column("result", Words),
     Column("ended_at", Instant),
+    Column("stage", Words),
     one_of("state", BookingState),
     Index("ix_reruns_occurrence", "record", "number", "at"),
     Index("ix_reruns_job_id", "job_id"),
+    partial_index("ix_reruns_staged", "cause", "stage", "at", where=HAS_STAGE),
+)
+
+gates = Table(
+    "gates",
+    metadata,
+    Column("name", Words, primary_key=True),
+    Column("canary", Document[Canary](Canary)),
+    Column("storm", Document[Storm](Storm)),
+)
+
+storms = Table(
+    "storms",
+    metadata,
+    Column("key", Words, primary_key=True),
+    Column("channel", Words, nullable=False),
+    Column("conversation_id", Id, ForeignKey("conversations.id"), nullable=False),
+    Column("began_at", Instant, nullable=False),
+)
+
+storm_rows = Table(
+    "storm_rows",
+    metadata,
+    Column("storm", Words, ForeignKey("storms.key"), primary_key=True),
+    Column("row", Integer, primary_key=True),
+    Column("record", Id, nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("team", Words, nullable=False),
+    of_occurrence(),
+    UniqueConstraint("record", "number"),
 )

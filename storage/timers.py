@@ -15,6 +15,9 @@ from storage.incidents import Known, Name
 from storage.queue_tables import OF_A_JOB, timers
 from storage.tables import jobs
 
+OWN = frozenset(TimerKind) - {TimerKind.RELEASE}
+"""The timers that an occurrence has of itself; the other one is set from outside, and stays until it fires."""
+
 _INSERT = insert(timers)
 _SET = _INSERT.on_conflict_do_update(
     index_elements=["record", "number", "kind"], set_={"due_at": _INSERT.excluded.due_at}
@@ -55,7 +58,7 @@ def set_timers(connection: Connection, known: Iterable[Known], *, new: Collectio
         living = timers_of(one.incident)
         wanted += [_values(one, timer) for timer in living]
         if name not in new:
-            gone = sorted(set(TimerKind) - {timer.kind for timer in living})
+            gone = sorted(OWN - {timer.kind for timer in living})
             unwanted += [{"of_record": name[0], "of_number": name[1], "of_kind": kind} for kind in gone]
     if unwanted:
         connection.execute(_UNSET, unwanted)

@@ -12,27 +12,32 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import OperationalError
 
 from bot.evidence.types import Evidence
+from bot.incidents.canary import Stage
 from bot.incidents.effects import Note
 from bot.incidents.keys import JobKey
 from bot.incidents.model import Incident
+from bot.incidents.storm import StormPlace
 from bot.store import (
     Booking,
     Committed,
     EffectState,
+    Gate,
     JobIncidents,
     JobRow,
     JobTimer,
     NewEffect,
+    NewNotice,
     RunRow,
     Scope,
     Share,
     StaleIncident,
 )
-from storage import budgets, effects, incidents, jobs, ledger, queue, timers
+from storage import budgets, effects, gates, incidents, jobs, ledger, notices, queue, timers
 from storage.flush import Gathered, Opening, flush
 from storage.incidents import Known, Name
 from storage.leases import Holders
 from storage.naming import named
+from storage.storms import Joining
 from storage.tables import BookingState
 
 
@@ -72,6 +77,15 @@ class SqlUnitOfWork:
     def occurrence(self, *, record: int, number: int) -> Incident | None:
         known = incidents.occurrence(self._connection, record=record, number=number)
         return self._note(known).incident if known else None
+
+    def lock_gates(self, *, names: Collection[str]) -> dict[str, Gate]:
+        return gates.lock(self._connection, names)
+
+    def stages(self, *, keys: Collection[str]) -> dict[str, Stage]:
+        return gates.stages(self._connection, keys)
+
+    def standing(self, *, cause: str) -> dict[Stage, int]:
+        return gates.standing(self._connection, cause=cause)
 
     def run_rows(
         self, *, wanted: Collection[tuple[int, datetime | None]]
@@ -144,6 +158,9 @@ class SqlUnitOfWork:
         opening = Opening(channel=channel, continue_from=continue_from)
         self._gathered.openings[incident.record, incident.number] = opening
 
+    def join_storm(self, *, incident: Incident, place: StormPlace, team: str) -> None:
+        self._gathered.joining.append(Joining(name=(incident.record, incident.number), place=place, team=team))
+
     def add_notes(self, *, incident: Incident, notes: Sequence[Note], key: str, at: datetime) -> None:
         self._gathered.notes += [(incident, note, key, at) for note in notes]
 
@@ -152,6 +169,9 @@ class SqlUnitOfWork:
         if name not in self._known and self.occurrence(record=name[0], number=name[1]) is None:
             raise ValueError(f"{incident.id} is not stored")
         self._gathered.effects += [(incident, effect) for effect in effects]
+
+    def add_notice(self, notice: NewNotice) -> bool:
+        return notices.put_if_new(self._connection, notice, now=self._now)
 
     def cancel_effect(self, *, key: str) -> None:
         self._gathered.cancelled.append(key)
@@ -184,6 +204,18 @@ class SqlUnitOfWork:
         used = known.amount if amount is None else amount
         if budgets.end_if_reserved(self._connection, known, state=state, amount=used, result=result, at=at):
             self._gathered.book_difference(known, (used or 0.0) - (known.amount or 0.0))
+
+    def stage_rerun(self, *, key: str, stage: Stage | None) -> bool:
+        return gates.move_if_reserved(self._connection, key=key, to=stage)
+
+    def save_gate(self, gate: Gate) -> None:
+        self._gathered.gates[gate.name] = gate
+
+    def let_held(self, *, cause: str, count: int) -> None:
+        self._gathered.let[cause] = self._gathered.let.get(cause, 0) + count
+
+    def stop_held(self, *, cause: str) -> None:
+        self._gathered.stopped.append(cause)
 
     def remember_outcome(self, *, key: str, outcome: Mapping[str, Any], at: datetime) -> None:
         self._gathered.outcomes[key] = (outcome, at)

@@ -7,7 +7,7 @@ uncertain once its lease lapsed; an update may simply be sent again.
 from dataclasses import replace
 from datetime import datetime
 
-from sqlalchemy import Connection, and_, bindparam, case, func, not_, select, text
+from sqlalchemy import Connection, and_, bindparam, case, func, not_, or_, select, text
 
 from bot.store import Committed, Lane, ViewRow
 from storage import following, pace
@@ -16,16 +16,23 @@ from storage.leases import LEASE
 from storage.part import Part
 from storage.queue_tables import conversations, views
 
+GIVES_WAY = "gives_way"
 _WANTED = text("views.wanted_version > views.shown_version AND views.leased_by IS NULL")
+_PARENT = conversations.alias("parent")
+_PLACES = views.join(conversations, conversations.c.id == views.c.conversation_id).outerjoin(
+    _PARENT, _PARENT.c.id == conversations.c.parent_id
+)
+_HAS_PLACE = or_(conversations.c.parent_id.is_(None), _PARENT.c.root_ts.is_not(None))
+"""A page of a thread waits for the root of the thread."""
 _CLAIMABLE = (
-    select(views, conversations.c.channel, conversations.c.root_ts)
-    .join(conversations, conversations.c.id == views.c.conversation_id)
-    .where(_WANTED, views.c.due_at <= bindparam("now"))
+    select(views, conversations.c.channel, conversations.c.root_ts, _PARENT.c.root_ts.label("thread_ts"))
+    .select_from(_PLACES)
+    .where(_WANTED, _HAS_PLACE, views.c.due_at <= bindparam("now"))
     .order_by(conversations.c.root_ts.is_not(None), views.c.due_at, views.c.id)
     .limit(bindparam("most"))
     .with_for_update(of=views, skip_locked=True)
 )
-_NEXT = select(func.min(views.c.due_at)).where(_WANTED)
+_NEXT = select(func.min(views.c.due_at)).select_from(_PLACES).where(_WANTED, _HAS_PLACE)
 _LEASE = (
     views.update()
     .where(views.c.id.in_(bindparam("ids", expanding=True)))
@@ -56,6 +63,11 @@ _SHOW_IF_OURS = (
     .returning(views.c.wanted_version, views.c.shown_version)
 )
 _THREAD = select(conversations).where(conversations.c.id == views.c.conversation_id)
+_THREAD_ROOT = (
+    select(_PARENT.c.root_ts)
+    .where(_PARENT.c.id == _THREAD.with_only_columns(conversations.c.parent_id).correlate(views).scalar_subquery())
+    .scalar_subquery()
+)
 _AGAIN = (
     views.update()
     .where(views.c.id == bindparam("of_id"), views.c.leased_by.is_(None))
@@ -64,6 +76,7 @@ _AGAIN = (
         *views.c,
         _THREAD.with_only_columns(conversations.c.channel).scalar_subquery().label("channel"),
         _THREAD.with_only_columns(conversations.c.root_ts).scalar_subquery().label("root_ts"),
+        _THREAD_ROOT.label("thread_ts"),
     )
 )
 _ROOT_IF_UNKNOWN = (
@@ -80,9 +93,13 @@ _RETURN_CERTAIN = _RETURN_IF_OURS.values(uncertain_at=None)
 _RETURN_UNCERTAIN = _RETURN_IF_OURS.values(
     uncertain_at=func.coalesce(views.c.uncertain_at, views.c.begun_at, views.c.created_at)
 )
-_MOVE = (
+_MOVE_IF_THERE = (
     conversations.update()
-    .where(conversations.c.id == bindparam("of_id"))
+    .where(
+        conversations.c.id == bindparam("of_id"),
+        conversations.c.channel == bindparam("left_channel"),
+        conversations.c.root_ts.is_not_distinct_from(bindparam("left_root")),
+    )
     .values(channel=bindparam("to_channel"), root_ts=None)
 )
 _AFRESH = (
@@ -103,6 +120,10 @@ _AFRESH = (
 )
 
 
+class _StandsElsewhere(Exception):
+    """The thread has left the place that it was to leave: the transaction is undone."""
+
+
 class ViewQueue(Part):
     """The part of `bot.store.Storage` about views and the conversations that they begin."""
 
@@ -120,6 +141,10 @@ class ViewQueue(Part):
     def begin_view(self, *, id: int, now: datetime, lane: Lane | None = None) -> datetime | None:
         ours = {"of_id": id, "me": self._me}
         with self._database.transaction() as connection:
+            again_at = pace.stand_aside(connection, lane, now)
+            if again_at is not None:
+                connection.execute(_RETURN_IF_OURS, {**ours, "at": again_at, "to_code": GIVES_WAY})
+                return again_at
             free_at = pace.take(connection, lane, now)
             if free_at <= now:
                 begun = connection.execute(_BEGIN_IF_OURS, {**ours, "now": now, "until": now + LEASE})
@@ -151,10 +176,19 @@ class ViewQueue(Part):
         with self._database.transaction() as connection:
             connection.execute(statement, {"of_id": id, "me": self._me, "at": at, "to_code": code})
 
-    def move_conversation(self, *, conversation: int, channel: str, now: datetime) -> None:
-        with self._database.transaction() as connection:
-            connection.execute(_AFRESH, {"of_id": conversation, "now": now})
-            connection.execute(_MOVE, {"of_id": conversation, "to_channel": channel})
+    def move_conversation(
+        self, *, conversation: int, left: tuple[str, str | None], channel: str, now: datetime
+    ) -> bool:
+        was = {"left_channel": left[0], "left_root": left[1]}
+        try:
+            with self._database.transaction() as connection:
+                connection.execute(_AFRESH, {"of_id": conversation, "now": now})
+                moved = connection.execute(_MOVE_IF_THERE, {"of_id": conversation, "to_channel": channel, **was})
+                if moved.rowcount != 1:
+                    raise _StandsElsewhere
+        except _StandsElsewhere:
+            return False
+        return True
 
     def _next_view_at(self) -> datetime | None:
         with self._database.read() as connection:

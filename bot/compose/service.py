@@ -128,7 +128,7 @@ class Service:
 
     def lead(self) -> None:
         """Now this process may do what only the leader does."""
-        for name in ("schedulers", "directory", "delivery"):
+        for name in ("schedulers", "directory", "delivery", "digests"):
             self.poke(name, self.clock())
 
     def look_at_policies(self, now: datetime) -> datetime | None:
@@ -138,8 +138,8 @@ class Service:
             log.error("policies refused", extra={"problem": str(problem)})
         if reload.changed and self.leadership.leads:
             self.follow_policies()
-            self.poke("directory", now)
-            self.poke("schedulers", now)
+            for name in ("directory", "schedulers", "digests"):
+                self.poke(name, now)
         elif reload.changed:
             self.schedulers.follow(self.policies.current)
         return None

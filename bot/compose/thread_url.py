@@ -1,4 +1,7 @@
-"""The web address of a Slack message, from the workspace's own address. It asks for that once, and never while it is asked."""
+"""The workspace's own address and id: messages' web addresses, and who is a stranger.
+
+It asks Slack for them once, and never while it is asked.
+"""
 
 import logging
 
@@ -9,11 +12,15 @@ log = logging.getLogger(__name__)
 
 
 class ThreadUrl:
-    """The address of a message, once the workspace's own address was read; asking for it never waits for Slack."""
+    """The address of a message, once the workspace's own address was read; asking for it never waits for Slack.
+
+    `workspace`: our workspace's id; None while it is not known, and in an organisation, whose people may be of any of its own.
+    """
 
     def __init__(self, slack: SlackChat | None) -> None:
         self._slack = slack
         self._base: str | None = None
+        self.workspace: str | None = None
 
     def __call__(self, channel: str, ts: str) -> str | None:
         return f"{self._base}/archives/{channel}/p{ts.replace('.', '')}" if self._base else None
@@ -23,6 +30,9 @@ class ThreadUrl:
         if self._base is not None or self._slack is None:
             return
         try:
-            self._base = self._slack.auth().url.rstrip("/")
+            found = self._slack.auth()
         except SendFailed as failed:
             log.warning("the workspace's address is not known yet", extra={"code": failed.code})
+            return
+        self._base = found.url.rstrip("/")
+        self.workspace = None if found.enterprise_id else found.team_id

@@ -3,7 +3,6 @@
 import socket
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from functools import partial
 from uuid import uuid4
 
 from prometheus_client import CollectorRegistry
@@ -18,9 +17,14 @@ from bot.compose.people import FollowedDirectory
 from bot.compose.roles import Role, check_database
 from bot.compose.schedulers import Connect, Schedulers, connected
 from bot.compose.service import LEADING, Service, Step, utc_now
+from bot.compose.slack_side import SOCKETS, SlackSide, slack_side
+from bot.compose.team_side import team_side
 from bot.compose.thread_url import ThreadUrl
 from bot.delivery import Deliverer, Pace
+from bot.delivery.fitting import FittingChat
 from bot.delivery.messages import Messenger
+from bot.delivery.moving import Mover
+from bot.delivery.richer import RicherChat
 from bot.delivery.views import Views
 from bot.directory import DirectoryRefresher
 from bot.incidents.policy import Door
@@ -39,7 +43,7 @@ from handlers.health import Health
 from handlers.http import web_app
 from handlers.meters import Meters
 from handlers.slack.answers import PrivateAnswers
-from handlers.slack.app import slack_door
+from handlers.slack.desk import Desk
 from handlers.ticker import Ticker
 from handlers.tokens import SourceTokens
 from handlers.wire import Door as HttpDoor
@@ -125,6 +129,17 @@ class _Wiring:
             clock=clock,
             thread_url=self._thread_url,
         )
+        self._teams = team_side(
+            storage=storage,
+            policies=self._current,
+            people=self._directory.people,
+            thread_url=self._thread_url,
+            snapshot_of=self._records.snapshot,
+            clock=clock,
+            written=lambda: self._committed(Committed(more=True)),
+            read_for=lambda: refresher.complete_for,
+            leads=self._leads,
+        )
         self._intake = Intake(
             storage=storage,
             reads=storage.reads,
@@ -147,15 +162,20 @@ class _Wiring:
         meters = Meters(CollectorRegistry())
         checks = Checks(self._settings, self._policies, self._storage, self._slack, utc_now)
         closing.append(checks.close)
-        health = Health(checks=checks.by_name(), clock=self._clock)
-        doors = self._doors(meters, private) if self._role.answers else []
+        slack = self._slack_side(meters, private)
+        closing[:0] = slack.closing
+        health = Health(checks={**checks.by_name(), **slack.checks}, clock=self._clock)
+        doors = self._doors(meters, slack) if self._role.answers else []
         app = web_app(doors=doors, health=health, meters=meters)
         steps: dict[str, Step] = {
             "timers": self._timers.step,
             "delivery": self._deliver,
             "schedulers": self._drive,
             "directory": self._look_around,
+            "digests": self._teams.hand_over,
         }
+        if slack.sockets is not None:
+            steps[SOCKETS] = slack.sockets.step
         tickers: dict[str, Ticker] = {}
         self._service = Service(
             role=self._role,
@@ -182,6 +202,8 @@ class _Wiring:
         }
         if self._role.may_lead:
             tickers[LEADING] = Ticker(step=self._leadership.step, clock=self._clock)
+        if SOCKETS in steps:
+            tickers[SOCKETS] = Ticker(step=steps[SOCKETS], clock=self._clock, at_least_every=SWEEP)
         return self._service
 
     def _leads(self) -> bool:
@@ -214,7 +236,9 @@ class _Wiring:
     def _look_around(self, now: datetime) -> datetime | None:
         """What is read from the workspace outside every transaction: its address and its people."""
         self._thread_url.learn()
-        return self._directory.step(now)
+        again = self._directory.step(now)
+        self._teams.directory_read(now)
+        return again
 
     def _current(self) -> Policies:
         return self._policies.current
@@ -248,14 +272,22 @@ class _Wiring:
             self._service.hint()
 
     def _delivery(self, pace: Pace) -> Deliverer:
-        chat: Chat = self._slack or NoChat()
+        chat: Chat = FittingChat(chat=RicherChat(chat=self._slack or NoChat(), clock=self._clock))
+        mover = Mover(
+            storage=self._storage,
+            take_in=self._intake.take_in,
+            fallback=lambda: self._current().fallback.channel,
+            thread_url=self._thread_url,
+        )
         views = Views(
             storage=self._storage,
             chat=chat,
             snapshot_of=self._records.snapshot,
+            storm_of=self._records.storm,
+            storm_page_of=self._records.storm_page,
             clock=self._clock,
             pace=pace,
-            fallback=lambda: self._current().fallback.channel,
+            mover=mover,
         )
         requester = HandingRequester(
             storage=self._storage,
@@ -269,34 +301,42 @@ class _Wiring:
         )
         return Deliverer(
             storage=self._storage,
-            messenger=Messenger(chat=chat, snapshot_of=self._records.snapshot),
+            messenger=Messenger(chat=chat, snapshot_of=self._records.snapshot, thread_of=self._records.permalink),
             requester=requester,
             views=views,
             take_in=self._intake.take_in,
             clock=self._clock,
             pace=pace,
-            fallback=lambda: self._current().fallback.channel,
+            mover=mover,
             executor=self._senders.notes if self._senders is not None else None,
             roots=self._senders.roots if self._senders is not None else None,
             poke=self._poke_delivery,
             share=self._share,
         )
 
-    def _doors(self, meters: Meters, private: PrivateAnswers | None) -> list[HttpDoor]:
-        settings = self._settings
-        doors = [events_door(tokens=SourceTokens(settings.source_tokens), take_in=self._intake.take_in, meters=meters)]
-        if private is not None and settings.slack_signing_secrets:
-            slack = slack_door(
-                signing_secrets=settings.slack_signing_secrets,
-                take_in=self._intake.take_in,
-                reads=self._records,
-                answers=private,
-                causes=self._causes,
-                clock=self._clock,
-                meters=meters,
-            )
-            doors.append(slack)
-        return doors
+    def _doors(self, meters: Meters, slack: SlackSide) -> list[HttpDoor]:
+        tokens = SourceTokens(self._settings.source_tokens)
+        events = events_door(tokens=tokens, take_in=self._intake.take_in, meters=meters)
+        return [events] if slack.http is None else [events, slack.http]
+
+    def _slack_side(self, meters: Meters, private: PrivateAnswers | None) -> SlackSide:
+        if private is None or not self._role.answers:
+            return SlackSide()
+        desk = Desk(
+            take_in=self._intake.take_in,
+            reads=self._records,
+            homes=self._teams.homes,
+            answers=private,
+            causes=self._causes,
+            clock=self._clock,
+            meters=meters,
+        )
+        return slack_side(
+            self._settings,
+            desk=desk,
+            ours=lambda: self._thread_url.workspace,
+            wake=lambda: self._poke(SOCKETS, self._clock()),
+        )
 
     def _causes(self) -> tuple[CauseChoice, ...]:
         return tuple((rule.id, rule.title) for rule in self._current().every_rule())

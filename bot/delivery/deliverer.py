@@ -9,6 +9,7 @@ from typing import Any
 
 from bot.delivery import backoff
 from bot.delivery.messages import Messenger, NothingToSend
+from bot.delivery.moving import CHANNEL_GONE, Mover
 from bot.delivery.pace import LIMITED, PACED, Pace
 from bot.delivery.requests import Requester
 from bot.delivery.views import Views
@@ -22,14 +23,13 @@ log = logging.getLogger(__name__)
 
 BATCH = 16
 NOTHING = Committed()
-ELSEWHERE_CODES = frozenset({"channel_not_found", "is_archived", "not_in_channel"})
 
 
 class Deliverer:
     """The use case of the outbox. `executor` None: everything is done in the caller's thread (tests, simulation).
 
-    `roots` sends the first message of each thread, so that it waits behind no other; without it the executor does. `fallback`
-    is the channel to go on in when a team's own is gone; `share` is this process's part of the outbox just now.
+    `roots` sends the first message of each thread, so that it waits behind no other; without it the executor does. `share`
+    is this process's part of the outbox just now.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class Deliverer:
         take_in: Callable[[list[Inbound]], list[Outcome]],
         clock: Callable[[], datetime],
         pace: Pace,
-        fallback: Callable[[], str | None],
+        mover: Mover,
         executor: Executor | None = None,
         roots: Executor | None = None,
         poke: Callable[[datetime], None] = lambda at: None,
@@ -55,7 +55,7 @@ class Deliverer:
         self._take_in = take_in
         self._clock = clock
         self._pace = pace
-        self._fallback = fallback
+        self._mover = mover
         self._executor = executor
         self._roots = roots or executor
         self._poke = poke
@@ -143,7 +143,7 @@ class Deliverer:
             self._poke(begun_at)
             return NOTHING
         try:
-            result = self._messenger.send(row)
+            result = self._messenger.send(row, now)
         except NothingToSend:
             result = {"sent": False}
         except SendFailed as failed:
@@ -182,22 +182,27 @@ class Deliverer:
             self._storage.hold_pace(method="chat.postMessage", scope=scope, until=until + self._pace.post)
             self._storage.retry(id=row.id, at=until, uncertain=False, code=PACED)
             return
-        elsewhere = self._fallback()
-        if failed.code in ELSEWHERE_CODES and elsewhere and row.conversation and elsewhere != row.channel:
-            self._storage.move_conversation(conversation=row.conversation, channel=elsewhere, now=now)
+        if row.conversation is not None and self._moves(row, failed.code, now):
             self._storage.retry(id=row.id, at=now, uncertain=False, code=failed.code)
             return
         too_old = row.created_at is not None and now - row.created_at > backoff.GIVE_UP_AFTER
-        if failed.permanent or too_old:
+        if (failed.permanent and failed.code not in CHANNEL_GONE) or too_old:
             self._bury(row, failed.code)
             return
         wait = backoff.LOOK_AFTER if failed.uncertain else backoff.wait(row.attempt + 1, failed.retry_after)
         self._storage.retry(id=row.id, at=now + wait, uncertain=failed.uncertain, code=failed.code)
 
+    def _moves(self, row: EffectRow, code: str, now: datetime) -> bool:
+        """Whether the row's thread goes on elsewhere."""
+        return self._mover.to_fallback(row, code, now) or self._mover.to_new_root(row, code, now)
+
     def _bury(self, row: EffectRow, code: str) -> None:
-        """Give up on a row, and let the incident know."""
+        """Give up on a row, and let its incident know, if it has one."""
         now = self._clock()
         if not self._storage.bury(id=row.id, code=code, now=now):
+            return
+        if row.kind is EffectKind.NOTICE:
+            log.error("a notice was given up on", extra={"row": row.id, "key": row.key, "code": code})
             return
         what = str(row.content.get("kind", row.kind))
         destination = str(row.content.get("address") or row.channel or "")

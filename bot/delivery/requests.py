@@ -14,6 +14,7 @@ from bot.incidents.effects import AskScheduler, LookFor
 from bot.incidents.events import AnswerKind, SchedulerAnswered
 from bot.incidents.keys import Action, JobKey
 from bot.incidents.licence import still_licensed
+from bot.incidents.memory import marks_of
 from bot.incidents.model import Incident
 from bot.incidents.policy import JobPolicy
 from bot.intake import Consume, Inbound, Outcome
@@ -98,7 +99,7 @@ class Requester:
         if rerun is None or not rerun.automatic:
             return True
         policy = self._policy_of(job.key)
-        return still_licensed(rerun.cause, policy, (*policy.safe_marks, *job.memory.marks))
+        return still_licensed(rerun.cause, policy, marks_of(job.memory, policy.safe_marks))
 
     def _heard(self, row: EffectRow, request: SchedulerRequest, answer: SchedulerAnswer, *, perhaps_made: bool) -> bool:
         """What a refusal says of this call it does not say of an earlier one, whose answer was lost."""
@@ -156,4 +157,5 @@ def _request(row: EffectRow) -> SchedulerRequest:
         nominal_times=tuple(time for time in effect.nominal_times if time is not None),
         requested_by=str(by.person) if by else "ontrack",
         reason=getattr(effect, "reason", ""),
+        fresh=getattr(effect, "fresh", False),
     )

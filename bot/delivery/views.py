@@ -5,16 +5,19 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from bot.delivery import backoff
+from bot.delivery.moving import Mover
 from bot.delivery.pace import LIMITED, PACED, Pace
 from bot.ports import Chat, ChatMessage, SendFailed
+from bot.render.rendered import Rendered
 from bot.render.root import root
 from bot.render.snapshot import Snapshot
+from bot.render.storm import StormPage, StormRoot, storm_page, storm_root
 from bot.store import Committed, Lane, Storage, ViewRow
 
 log = logging.getLogger(__name__)
 
-GONE = frozenset({"message_not_found", "cant_update_message", "edit_window_closed", "is_inactive", "block_mismatch"})
-CHANNEL_GONE = frozenset({"channel_not_found", "is_archived", "not_in_channel"})
+SPREAD = 30
+"""So many pages of a storm come again one after the other, not all at once."""
 
 
 def lane_of(row: ViewRow) -> tuple[str, str]:
@@ -33,14 +36,18 @@ class Views:
         snapshot_of: Callable[[int, int, str | None], Snapshot | None],
         clock: Callable[[], datetime],
         pace: Pace,
-        fallback: Callable[[], str | None],
+        mover: Mover,
+        storm_of: Callable[[str], StormRoot | None],
+        storm_page_of: Callable[[str, int], StormPage | None],
     ) -> None:
+        self._storm_of = storm_of
+        self._storm_page_of = storm_page_of
         self._pace = pace
         self._storage = storage
         self._chat = chat
         self._snapshot_of = snapshot_of
         self._clock = clock
-        self._fallback = fallback
+        self._mover = mover
 
     def show(self, row: ViewRow) -> Committed | datetime | None:
         """Post the root or bring it up to date, and settle the view at the version that was rendered.
@@ -53,12 +60,17 @@ class Views:
             return Committed()
         if begun_at > now:
             return begun_at
-        snapshot = self._snapshot_of(row.record, row.number, None)
-        if snapshot is None:
-            log.error("a view of an unknown occurrence", extra={"view": row.id})
+        rendered = self._rendered(row)
+        if rendered is None:
+            log.error("a view of something unknown", extra={"view": row.id})
             return None
-        rendered = root(snapshot)
-        message = ChatMessage(key=row.key, text=rendered.text, blocks=rendered.blocks)
+        message = ChatMessage(
+            key=row.key,
+            text=rendered.text,
+            blocks=rendered.blocks,
+            richer=rendered.richer,
+            thread_ts=row.thread_ts if row.root_ts is None else None,
+        )
         try:
             ts = row.root_ts or self._posted_before(row)
             if ts is None:
@@ -70,13 +82,27 @@ class Views:
             return None
         return self._storage.settle_view(row=row, root_ts=ts, now=self._clock())
 
+    def _rendered(self, row: ViewRow) -> Rendered | None:
+        if row.storm is not None and row.page:
+            page = self._storm_page_of(row.storm, row.page)
+            return storm_page(page) if page is not None else None
+        if row.storm is not None:
+            storm = self._storm_of(row.storm)
+            return storm_root(storm) if storm is not None else None
+        snapshot = self._snapshot_of(row.record, row.number, None)
+        return root(snapshot) if snapshot is not None else None
+
     def _lane(self, row: ViewRow) -> Lane | None:
-        """The lane in which the row must find a slot; None where it has one, or none is needed."""
+        """The lane in which the row must find a slot; None where it has one, or none is needed.
+
+        The pages of a storm give way to everything else.
+        """
         gap = self._gap(row)
         if row.paced or not gap:
             return None
         method, scope = lane_of(row)
-        return Lane(method=method, scope=scope, gap=gap)
+        aside = gap * (1 + row.page % SPREAD) if row.page else None
+        return Lane(method=method, scope=scope, gap=gap, gives_way=aside)
 
     def _gap(self, row: ViewRow) -> timedelta:
         return self._pace.update if row.root_ts else self._pace.post
@@ -86,7 +112,7 @@ class Views:
         if row.uncertain_at is None:
             return None
         return self._chat.find(
-            channel=row.channel, key=row.key, thread_ts=None, since=row.created_at or row.uncertain_at
+            channel=row.channel, key=row.key, thread_ts=row.thread_ts, since=row.created_at or row.uncertain_at
         )
 
     def _failed(self, row: ViewRow, failed: SendFailed) -> None:
@@ -95,12 +121,7 @@ class Views:
         if failed.code in LIMITED and failed.retry_after is not None:
             self._limited(row, now + failed.retry_after)
             return
-        if failed.code in GONE and row.root_ts is not None:
-            self._storage.move_conversation(conversation=row.conversation, channel=row.channel, now=now)
-            return
-        elsewhere = self._fallback()
-        if failed.code in CHANNEL_GONE and elsewhere and elsewhere != row.channel:
-            self._storage.move_conversation(conversation=row.conversation, channel=elsewhere, now=now)
+        if self._mover.to_new_root(row, failed.code, now) or self._mover.to_fallback(row, failed.code, now):
             return
         wait = backoff.LOOK_AFTER if failed.uncertain else backoff.wait(row.attempt + 1, failed.retry_after)
         if failed.permanent:

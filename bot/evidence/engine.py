@@ -70,6 +70,7 @@ class Compiled:
         self._local = threading.local()
         self._database = hyperscan.Database()
         self._made: Future[None] = Future()
+        self._usable = False
         if beside:
             threading.Thread(target=self._make, name="compile", daemon=True).start()
         else:
@@ -100,7 +101,9 @@ class Compiled:
         found = array("Q")
         if not self._count or not data:
             return found
-        self._made.result()
+        if not self._usable:
+            self._made.result()
+            self._usable = True
 
         def on_match(index: int, start: int, end: int, flags: int, context: object) -> bool:
             found.append(end << INDEX_BITS | index)

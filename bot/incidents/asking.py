@@ -34,6 +34,14 @@ def ask_owner(
     _write_ask(draft, reason, kind=kind, mentions=mentions, doors=(Door.CHANNEL,), step=0, proposal=proposal)
 
 
+def asked_already(draft: Draft, reason: str) -> None:
+    """The owner is needed, and was asked a moment ago about another job for the same reason: the ladder begins at once."""
+    chase = draft.incident.chase
+    now = draft.now
+    draft.set(chase=Chase(asked_at=now, laddered_at=now, count=chase.count, asked_before=chase.asked_before))
+    draft.note("ask", f"{reason}; asked together with other jobs of the team")
+
+
 def ask_due(draft: Draft, ask: Ask) -> None:
     """The timer's ask: one message, whatever was missed meanwhile."""
     match ask.kind:
@@ -136,6 +144,7 @@ def _write_ask(
         mention=mentions if in_channel else (),
         broadcast=kind is AskKind.LADDER and in_channel,
         elsewhere=elsewhere,
+        step=step,
         **(_asked(draft, reason, kind, mentions) if proposal is None else proposal),
     )
     chase = incident.chase

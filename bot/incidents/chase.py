@@ -33,7 +33,7 @@ def next_ask(incident: Incident, situation: Situation, now: datetime) -> Ask | N
 
 def reachable(situation: Situation, at: datetime) -> datetime:
     """`at`, or for low urgency the next instant within the team's hours."""
-    hours = situation.policy.team.hours if situation.policy.team else None
+    hours = situation.team.hours if situation.team else None
     if situation.policy.urgency is Urgency.HIGH or hours is None:
         return at
     return calendar.next_within(hours, at)
@@ -128,7 +128,7 @@ def _lead(situation: Situation) -> timedelta:
 
 def _helpful(situation: Situation, at: datetime, run_at: datetime, earliest: datetime) -> datetime:
     """For low urgency the last instant within hours that still helps before `run_at`, else the first after."""
-    hours = situation.policy.team.hours if situation.policy.team else None
+    hours = situation.team.hours if situation.team else None
     if situation.policy.urgency is Urgency.HIGH or hours is None or calendar.within(hours, at):
         return at
     last = calendar.last_within_before(hours, run_at, _lead(situation))

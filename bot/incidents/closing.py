@@ -87,6 +87,14 @@ def skipped(draft: Draft, event: RunSkipped) -> None:
         )
 
 
+def unconfirmed(draft: Draft) -> None:
+    """No run has confirmed the fix in time: ask the owner, and wait for the run after."""
+    missed, verify_by_now = draft.incident.verify_by, verify_by(draft.situation, draft.now)
+    draft.set(unconfirmed=True, verify_by=verify_by_now, reason="no good run has confirmed it in time")
+    draft.note("unconfirmed", "no good run has confirmed it in time")
+    draft.reply(ReplyKind.UNCONFIRMED, mention=asking.on_it(draft), verify_by=missed, fix=draft.incident.fix)
+
+
 def pays(event: RunSucceeded, owed: Owed, incident: Incident) -> bool:
     """Whether this good run brings what `owed` stands for."""
     return would_pay(event.run, event.at, owed, incident)

@@ -24,7 +24,20 @@ Rules that hold for every decision (each has a property test):
 from dataclasses import replace
 from datetime import datetime
 
-from bot.incidents import asking, closing, holding, opening, planning, rerun_words, reruns, words
+from bot.incidents import (
+    asking,
+    closing,
+    handover,
+    holding,
+    opening,
+    planning,
+    refusals,
+    rerun_words,
+    reruns,
+    storms,
+    waves,
+    words,
+)
 from bot.incidents.chase import next_ask
 from bot.incidents.draft import Draft
 from bot.incidents.effects import Note, ReplyKind, ToldKind
@@ -38,6 +51,8 @@ from bot.incidents.events import (
     DeliveryBuried,
     Event,
     FixDeclared,
+    HandBackWanted,
+    HandOverWanted,
     LeaveWanted,
     NotFixed,
     NotNeeded,
@@ -55,7 +70,10 @@ from bot.incidents.events import (
     ScheduleChanged,
     SchedulerAnswered,
     StartWanted,
+    StillNeeded,
     StopRerunWanted,
+    ThreadMoved,
+    ThreadWanted,
     TimerDue,
     UndoWanted,
     WaitWanted,
@@ -69,7 +87,6 @@ from bot.incidents.model import (
     TimerKind,
     timers_of,
 )
-from bot.incidents.people import Standing
 from bot.incidents.situation import Decision, Situation
 
 __all__ = ["ForbiddenTransition", "concerns", "decide", "still_wanted"]
@@ -101,10 +118,13 @@ def decide(incident: Incident | None, event: Event, situation: Situation, now: d
     draft = Draft(incident, situation, now)
     if incident is None:
         _without_incident(draft, event)
+    elif isinstance(event, ThreadWanted):
+        storms.open_thread(draft, event)
     elif incident.status.unresolved:
         _unresolved(draft, event)
     else:
         _settled(draft, event)
+    waves.speak_for_all(draft)
     return _finished(draft, incident)
 
 
@@ -142,13 +162,15 @@ def _unresolved(draft: Draft, event: Event) -> None:
             _answered(draft, event)
         case DeliveryBuried():
             draft.note("not_delivered", f"{event.what} to {event.destination}: {event.code}")
+        case ThreadMoved():
+            _moved(draft, event)
         case _:
             _said(draft, event)
 
 
 def _said(draft: Draft, event: PersonEvent) -> None:
     """A person's word on an unresolved occurrence: first who they are, then what they may do in this status."""
-    if not _may_decide(draft, event):
+    if not refusals.may_decide(draft, event):
         return
     match draft.incident.status, event:
         case Status.OPEN, UndoWanted() if draft.incident.decision and draft.incident.decision.holds_schedule:
@@ -171,8 +193,12 @@ def _said(draft: Draft, event: PersonEvent) -> None:
             words.fixed(draft, event)
         case Status.VERIFYING, NotFixed():
             words.not_fixed(draft, event)
+        case Status.RERUNNING, NotFixed() if draft.incident.fix is not None:
+            words.fix_withdrawn(draft, event)
         case _, NotNeeded():
             words.not_needed(draft, event)
+        case _, StillNeeded():
+            words.still_needed(draft, event)
         case _, PauseWanted():
             holding.pause(draft, event)
         case _, RetireWanted():
@@ -183,12 +209,23 @@ def _said(draft: Draft, event: PersonEvent) -> None:
             words.wait(draft, event)
         case Status.OPEN, StartWanted():
             rerun_words.start(draft, event)
-        case _, CauseCorrected():
-            words.correct_cause(draft, event)
-        case _, CauseMarked():
-            words.mark_cause(draft, event)
         case _:
-            _other_state(draft, event)
+            _corrected(draft, event)
+
+
+def _corrected(draft: Draft, event: PersonEvent) -> None:
+    """A word on what it is, and whose, fits every status of an unresolved occurrence."""
+    match event:
+        case CauseCorrected():
+            words.correct_cause(draft, event)
+        case CauseMarked():
+            words.mark_cause(draft, event)
+        case HandOverWanted():
+            handover.hand_over(draft, event)
+        case HandBackWanted():
+            handover.hand_back(draft, event)
+        case _:
+            refusals.other_state(draft, event)
 
 
 def _settled(draft: Draft, event: Event) -> None:
@@ -206,7 +243,7 @@ def _settled(draft: Draft, event: Event) -> None:
         case _, SchedulerAnswered():
             _answered(draft, event)
         case Status.PAUSED, PauseWanted():
-            if _may_decide(draft, event):
+            if refusals.may_decide(draft, event):
                 holding.pause(draft, event)
         case Status.RESOLVED, UndoWanted() if draft.situation.newer is not None:
             draft.tell(
@@ -214,27 +251,38 @@ def _settled(draft: Draft, event: Event) -> None:
             )
             draft.note("too_late", "a later occurrence of the record is known", by=event.by)
         case _, UndoWanted():
-            if _may_decide(draft, event):
+            if refusals.may_decide(draft, event):
                 holding.undo(draft, event)
         case _, CauseCorrected():
-            if _may_decide(draft, event):
+            if refusals.may_decide(draft, event):
                 words.correct_cause(draft, event)
         case _, CauseMarked():
-            if _may_decide(draft, event):
+            if refusals.may_decide(draft, event):
                 words.mark_cause(draft, event)
         case (
             _,
             RunStarted() | RunSucceeded() | RunFailed() | RunLate() | RunCancelled() | RunSkipped() | ScheduleChanged(),
         ):
             draft.note("after", f"{type(event).__name__} changes nothing: it is {draft.incident.status}")
+        case _, ThreadMoved():
+            _moved(draft, event)
         case _, TimerDue() | DeliveryBuried():
             draft.note("stale", f"{type(event).__name__} is about something that is over")
         case _:
-            _tell_settled(draft, event)
+            refusals.settled(draft, event)
+
+
+def _moved(draft: Draft, event: ThreadMoved) -> None:
+    """The thread says where it was before, whatever the status."""
+    draft.note("moved", f"{event.left} cannot be written to ({event.code}): the thread goes on in {event.to}")
+    draft.reply(ReplyKind.MOVED, left=event.left, url=event.url, code=event.code)
 
 
 def _timer(draft: Draft, event: TimerDue) -> None:
     incident = draft.incident
+    if event.timer.kind is TimerKind.RELEASE:
+        planning.released(draft)
+        return
     if event.timer not in timers_of(incident):
         draft.note("stale", "a timer that is no longer set", timer=event.timer.kind)
         return
@@ -246,9 +294,9 @@ def _timer(draft: Draft, event: TimerDue) -> None:
         case TimerKind.RERUN if incident.rerun is not None:
             reruns.due(draft, incident.rerun)
         case TimerKind.APPROVAL:
-            _approval_expired(draft)
+            rerun_words.approval_expired(draft)
         case TimerKind.VERIFY:
-            _unconfirmed(draft)
+            closing.unconfirmed(draft)
 
 
 def _rescheduled(draft: Draft, event: ScheduleChanged) -> None:
@@ -259,22 +307,6 @@ def _rescheduled(draft: Draft, event: ScheduleChanged) -> None:
         draft.set(verify_by=closing.verify_by(draft.situation, draft.now))
     if incident.proposal is not None and next_run_at is not None and next_run_at < incident.proposal.expires_at:
         draft.set(proposal=replace(incident.proposal, expires_at=next_run_at))
-
-
-def _approval_expired(draft: Draft) -> None:
-    """No answer means no."""
-    reason = "nobody said yes in time: the rerun is not made"
-    draft.set(status=Status.OPEN, proposal=None, reason=reason)
-    draft.note("expired", reason)
-    asking.ask_owner(draft, reason)
-
-
-def _unconfirmed(draft: Draft) -> None:
-    """No run has confirmed the fix in time: ask the owner, and wait for the run after."""
-    missed, verify_by = draft.incident.verify_by, closing.verify_by(draft.situation, draft.now)
-    draft.set(unconfirmed=True, verify_by=verify_by, reason="no good run has confirmed it in time")
-    draft.note("unconfirmed", "no good run has confirmed it in time")
-    draft.reply(ReplyKind.UNCONFIRMED, mention=asking.on_it(draft), verify_by=missed, fix=draft.incident.fix)
 
 
 def _answered(draft: Draft, event: SchedulerAnswered) -> None:
@@ -292,39 +324,6 @@ def _answered(draft: Draft, event: SchedulerAnswered) -> None:
             )
     else:
         holding.answered(draft, event)
-
-
-def _may_decide(draft: Draft, event: PersonEvent) -> bool:
-    """Owners, the on-call and admins decide; others are told who can, and leave at most a trace."""
-    standing = draft.situation.directory.standing(event.by.person, draft.now)
-    if standing.decides:
-        return True
-    if standing is Standing.OUTSIDER and draft.incident.status.unresolved:
-        match event:
-            case Acknowledged():
-                words.watching(draft, event)
-                return False
-            case RerunWanted():
-                rerun_words.outsider_rerun(draft, event)
-                return False
-    if standing is Standing.UNSURE:
-        draft.tell(ToldKind.UNSURE, "who belongs to the owning team could not be read lately")
-    else:
-        draft.tell(ToldKind.NOT_YOURS, "only the owning team, its on-call or an admin decides")
-    draft.note("refused", f"{type(event).__name__} by {event.by.person}, who may not decide", by=event.by)
-    return False
-
-
-def _other_state(draft: Draft, event: PersonEvent) -> None:
-    draft.tell(ToldKind.OTHER_STATE, f"it is {draft.incident.status}", status=draft.incident.status)
-    draft.note("refused", f"{type(event).__name__} does not fit: it is {draft.incident.status}", by=event.by)
-
-
-def _tell_settled(draft: Draft, event: PersonEvent) -> None:
-    incident = draft.incident
-    by = incident.decision.by.person if incident.decision else None
-    draft.tell(ToldKind.SETTLED, f"it is {incident.status}", status=incident.status, run=incident.closed_by_run, by=by)
-    draft.note("too_late", f"{type(event).__name__} came when it was {incident.status}", by=event.by)
 
 
 def _finished(draft: Draft, before: Incident | None) -> Decision:

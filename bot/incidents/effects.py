@@ -9,8 +9,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from bot.incidents.canary import Stage
 from bot.incidents.keys import Action, Cost, RunRef
 from bot.incidents.people import By, Destination, Mention
+from bot.incidents.storm import StormPlace
 
 
 class ReplyKind(StrEnum):
@@ -19,15 +21,16 @@ class ReplyKind(StrEnum):
     evidence: evidence, downstream · ask: ask, status, owed, next_run_at, rerun_phase, reason, broken_owner ·
     holder_note: until, next_run_at, owed · approval: number, reason, estimate, left, expires_at, owed, asked_by ·
     joined: cause, title, message, evidence, count, while_verifying, different, fix · owed_remains: ran, owed, paid ·
-    rerun: state (planned, requested, started, failed, refused, lost, stopped, not stopped, cancelled, not_started), action,
-    automatic, nominal_times, by, at, cause, message, reason · acknowledged: by, until, changed, taken_from, waits ·
+    rerun: state (planned, held, requested, started, failed, refused, lost, stopped, not stopped, cancelled, not_started), action,
+    automatic, nominal_times, fresh, by, at, cause, message, reason · acknowledged: by, until, changed, taken_from, waits ·
     released: by, held_by · watching: by · decision: decision (a DecisionKind, a Status that was undone, fixed, declined), by,
     until, reason, at_end, false_alarm, state (recorded, in_force, changed, refused, silences_only, undone), message ·
-    fixed: by, what, cause, link, verify_by, owed, not_needed, rerun_now · not_needed: by, nominal_times, reason ·
+    fixed: by, what, cause, link, verify_by, owed, not_needed, rerun_now · not_needed: by, nominal_times, reason, back ·
     unconfirmed: verify_by, fix · resumed: by, was, by_hand, refused, message, verify_by · resolved: outcome, run, nominal_time,
     delay, by, hand, fix, downstream · returned: times, last_outcome, last_number, last_closed_at, last_fix, last_decision,
     held · run: what (by_hand, started, cancelled, skipped), run, by, nominal_time, reason, withdrew ·
-    cause: by, cause, was, note, marked, revoked.
+    cause: by, cause, was, note, marked, revoked, back · handed: by, to, was, note, back, asked ·
+    moved: left (a channel), url, code · storm_ask: team, ask, reason, platform.
     """
 
     EVIDENCE = "evidence"
@@ -49,6 +52,9 @@ class ReplyKind(StrEnum):
     RETURNED = "returned"
     RUN = "run"
     CAUSE = "cause"
+    HANDED = "handed"
+    MOVED = "moved"
+    STORM_ASK = "storm_ask"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +70,10 @@ class OpenThread:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """A message in the occurrence's thread with frozen facts; `elsewhere` also sends it there (direct message, mail)."""
+    """A message in the occurrence's thread with frozen facts; `elsewhere` also sends it there (direct message, mail).
+
+    `storm`: it stands in the thread of that storm instead.
+    """
 
     kind: ReplyKind
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -72,11 +81,28 @@ class Reply:
     broadcast: bool = False
     elsewhere: tuple[Destination, ...] = ()
     thread: bool = True
+    storm: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinStorm:
+    """A new occurrence is a row of its channel's storm instead of having a thread of its own."""
+
+    place: StormPlace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StormAsked:
+    """Somebody was asked in the storm's thread: nobody else of the storm asks them the same soon after."""
+
+    channel: str
+    who: str
+    step: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskScheduler:
-    """Ask the scheduler under `key`; a rerun or start is asked at most once, ever."""
+    """Ask the scheduler under `key`; a rerun or start is asked at most once, ever. `fresh`: a rerun from the beginning."""
 
     action: Action
     key: str
@@ -84,6 +110,7 @@ class AskScheduler:
     nominal_times: tuple[datetime | None, ...] = ()
     by: By | None = None
     reason: str = ""
+    fresh: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +125,10 @@ class LookFor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reserve:
-    """Book a rerun: on the automatic allowance of job and team, or apart when an owner approved it."""
+    """Book a rerun: on the automatic allowance of job and team, or apart when an owner approved it.
+
+    `stage` is where an automatic one stands to the canary of its cause.
+    """
 
     key: str
     nominal_times: tuple[datetime | None, ...]
@@ -106,6 +136,23 @@ class Reserve:
     automatic: bool
     estimate: Cost | None
     by: By | None = None
+    stage: Stage | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageRerun:
+    """An automatic rerun stands there to the canary of its cause from now on; None: nobody can tell what becomes of it."""
+
+    key: str
+    cause: str
+    stage: Stage | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TellTeam:
+    """The owning team is asked about reruns that the canary of this cause held; about others of it nobody asks again."""
+
+    cause: str
 
 
 class RerunResult(StrEnum):
@@ -127,9 +174,10 @@ class Settle:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Release:
-    """The rerun surely never ran: give its reservation back."""
+    """The rerun surely never ran: give its reservation back. `taken_back`: we did not want it any more."""
 
     key: str
+    taken_back: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +189,20 @@ class MarkCause:
     safe: bool
 
 
-Effect = OpenThread | Reply | AskScheduler | LookFor | Reserve | Settle | Release | MarkCause
+Effect = (
+    OpenThread
+    | JoinStorm
+    | StormAsked
+    | Reply
+    | AskScheduler
+    | LookFor
+    | Reserve
+    | StageRerun
+    | TellTeam
+    | Settle
+    | Release
+    | MarkCause
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -124,6 +124,17 @@ class DeliveryBuried:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadMoved:
+    """The thread goes on in channel `to`: the channel that it `left` cannot be written to (`code`); `url` is the old root's."""
+
+    left: str
+    to: str
+    url: str | None
+    code: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Acknowledged:
     """`lasts` None: the policy's default. `take_over`: also from somebody who holds it."""
 
@@ -143,13 +154,15 @@ class Released:
 class RerunWanted:
     """A person asks for a rerun of owed times (empty: all that are owed, oldest first).
 
-    `confirmed`: they said yes to the warning that the cause is unknown.
+    `confirmed`: they said yes to the warning that the cause is unknown. `fresh`: from the beginning, where the scheduler
+    tells that from going on where it failed.
     """
 
     by: By
     nominal_times: tuple[datetime, ...] = ()
     confirmed: bool = False
     reason: str = ""
+    fresh: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,6 +193,7 @@ class OwedChoice(StrEnum):
     """What an owner says about one owed time when it is fixed."""
 
     RERUN_NOW = "rerun_now"
+    FRESH_START = "fresh_start"
     NEXT_RUN = "next_run"
     NOT_NEEDED = "not_needed"
 
@@ -209,6 +223,14 @@ class NotNeeded:
     by: By
     nominal_times: tuple[datetime | None, ...] = ()
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StillNeeded:
+    """The owner takes "not needed" back: those times are owed again (empty: all that a word took away)."""
+
+    by: By
+    nominal_times: tuple[datetime | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -276,6 +298,30 @@ class CauseMarked:
     safe: bool = True
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandOverWanted:
+    """The owner says that another team has to answer this occurrence: a correction of "whose is it"."""
+
+    by: By
+    team: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandBackWanted:
+    """The last hand-over is taken back."""
+
+    by: By
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadWanted:
+    """A person wants to see an occurrence that is a row of a storm in a thread of its own."""
+
+    by: By
+
+
 RunEvent = RunStarted | RunSucceeded | RunFailed | RunCancelled | RunSkipped | RunLate | ScheduleChanged
 PersonEvent = (
     Acknowledged
@@ -287,6 +333,7 @@ PersonEvent = (
     | FixDeclared
     | NotFixed
     | NotNeeded
+    | StillNeeded
     | PauseWanted
     | RetireWanted
     | LeaveWanted
@@ -295,5 +342,8 @@ PersonEvent = (
     | UndoWanted
     | CauseCorrected
     | CauseMarked
+    | HandOverWanted
+    | HandBackWanted
+    | ThreadWanted
 )
-Event = RunEvent | PersonEvent | TimerDue | SchedulerAnswered | DeliveryBuried
+Event = RunEvent | PersonEvent | TimerDue | SchedulerAnswered | DeliveryBuried | ThreadMoved

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from bot.incidents import canary
 from bot.incidents.keys import Capability, Trigger
 from bot.incidents.model import Incident, Owed, OwedPlan, ProposalReason
 from bot.incidents.policy import JobPolicy, Mode, SafeMark
@@ -43,6 +44,7 @@ def verdict(
     begins_at = now if planned else now + situation.policy.rerun.backoff
     refusal = (
         _cause_refuses(owed, situation)
+        or _canary_refuses(owed, situation, now)
         or (None if planned else _held_refuses(incident))
         or _history_refuses(owed, situation, incident)
         or _scheduler_refuses(owed, situation, begins_at)
@@ -108,6 +110,11 @@ def _safe_beside(cause: str, situation: Situation) -> bool:
     """Whether a cause that matched as well is safe in its own right."""
     marked = live_mark(cause, situation) is not None and cause not in situation.suspended
     return marked and markable(cause, never_safe=False) is None
+
+
+def _canary_refuses(owed: Owed, situation: Situation, now: datetime) -> str | None:
+    cause = owed.failure.cause
+    return canary.refusal(situation.canary(cause), situation.policy.canary, now)
 
 
 def _unmarked(cause: str, situation: Situation) -> str:

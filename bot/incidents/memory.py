@@ -14,6 +14,7 @@ KEEP_SAMPLES = 20
 KEEP_RESULTS = 12
 KEEP_LIVE = 200
 KEEP_STREAK = 20
+KEEP_REVOKED = 100
 SUSPENDED_AFTER = 3
 
 
@@ -55,7 +56,7 @@ class JobMemory:
     """One job's short memory. `streak` are the failures since the last good run, newest last.
 
     `watched_from`: nominal times after it are expected to start (None: not watched). `told_late`: living runs that were
-    called late already.
+    called late already. `revoked`: marks of policies.yaml that somebody took back since, each with the instant of that word.
     """
 
     schedule: Schedule | None = None
@@ -71,6 +72,7 @@ class JobMemory:
     results: tuple[CauseResult, ...] = ()
     watched_from: datetime | None = None
     told_late: tuple[datetime, ...] = ()
+    revoked: tuple[SafeMark, ...] = ()
 
     @property
     def usual_duration(self) -> timedelta | None:
@@ -152,7 +154,22 @@ def marked(memory: JobMemory, mark: SafeMark, *, safe: bool) -> JobMemory:
     """The owning team marked a cause, or revoked its mark; a new mark starts with a clean row of results."""
     others = tuple(known for known in memory.marks if known.cause != mark.cause)
     results = tuple(result for result in memory.results if result.cause != mark.cause)
-    return replace(memory, marks=(*others, mark) if safe else others, results=results)
+    revoked = tuple(known for known in memory.revoked if known.cause != mark.cause)
+    if safe:
+        return replace(memory, marks=(*others, mark), results=results, revoked=revoked)
+    return replace(memory, marks=others, results=results, revoked=(*revoked, mark)[-KEEP_REVOKED:])
+
+
+def marks_of(memory: JobMemory, written: tuple[SafeMark, ...]) -> tuple[SafeMark, ...]:
+    """All marks of the job: those `written` in policies.yaml, void where somebody took them back since, then its own."""
+    revoked_at = {known.cause: known.since for known in memory.revoked}
+    return (*(_unless_revoked(mark, revoked_at.get(mark.cause)) for mark in written), *memory.marks)
+
+
+def _unless_revoked(mark: SafeMark, revoked_at: datetime | None) -> SafeMark:
+    if revoked_at is None or mark.since > revoked_at or mark.void:
+        return mark
+    return replace(mark, void="it was revoked since; a later date in policies.yaml renews it")
 
 
 def _same(one: RunRef, other: RunRef) -> bool:

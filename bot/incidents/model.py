@@ -8,7 +8,8 @@ from datetime import datetime
 from enum import StrEnum
 
 from bot.incidents.keys import Action, Cost, JobKey, RunRef
-from bot.incidents.people import By, Person
+from bot.incidents.people import By, Handover, Person
+from bot.incidents.storm import StormPlace
 
 
 class Status(StrEnum):
@@ -147,7 +148,8 @@ class Rerun:
     """A rerun of one owed time: the first of `waiting`; the others, oldest first, follow one by one while they go well.
 
     `key` is its idempotency key. `automatic`: licensed by a safe mark, booked on the allowance. `due_at`: its timer
-    (None when LOST). `by`: the owner who asked for it or approved it.
+    (None when LOST). `by`: the owner who asked for it or approved it. `goes_at`: when its back-off is over.
+    `afresh`: the times to run from the beginning.
     """
 
     key: str
@@ -161,8 +163,10 @@ class Rerun:
     estimate: Cost | None = None
     by: By | None = None
     reason: str = ""
+    goes_at: datetime | None = None
     requested_at: datetime | None = None
     looked: bool = False
+    afresh: tuple[datetime | None, ...] = ()
 
 
 class ProposalReason(StrEnum):
@@ -262,7 +266,8 @@ class Incident:
     """One occurrence of a record: `record` and `number` name it, `version` rises with every decision.
 
     `record` is 0 until storage has given it one. `waived` are owed times that a person's word took away. `by_hand` is the
-    run started by hand that took the place of a waiting rerun or proposal: its failure asks the owner.
+    run started by hand that took the place of a waiting rerun or proposal: its failure asks the owner. `handed`: the way
+    that it went from team to team; the last of them answers it, while the job's policy stays.
     """
 
     record: int
@@ -301,6 +306,8 @@ class Incident:
     linked_record: int | None = None
     observed: bool = False
     noted: int = 0
+    storm: StormPlace | None = None
+    handed: tuple[Handover, ...] = ()
 
     @property
     def id(self) -> str:
@@ -309,13 +316,14 @@ class Incident:
 
 
 class TimerKind(StrEnum):
-    """The timers of an occurrence; at most one of each kind lives."""
+    """The timers of an occurrence, at most one of each kind; RELEASE alone is set from outside, by a canary."""
 
     ASK = "ask"
     RERUN = "rerun"
     APPROVAL = "approval"
     VERIFY = "verify"
     UNTIL = "until"
+    RELEASE = "release"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,9 +3,9 @@
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from bot.incidents import asking, closing, planning, reruns
+from bot.incidents import asking, closing, planning, reruns, storms
 from bot.incidents.draft import Draft
-from bot.incidents.effects import OpenThread, ReplyKind
+from bot.incidents.effects import ReplyKind
 from bot.incidents.events import RunFailed, RunLate, RunStarted
 from bot.incidents.keys import Trigger
 from bot.incidents.lateness import NOT_STARTED
@@ -146,9 +146,7 @@ def _open(draft: Draft, failure: Failure, at: datetime) -> None:
         )
     )
     draft.note("opened", failure.title, cause=failure.cause, run=failure.run.run_id)
-    team = situation.policy.team
-    channel = (team.channel if team else None) or situation.policy.fallback.channel
-    draft.add(OpenThread(channel=channel, same_thread=returned.same_thread if returned else False))
+    storms.show(draft)
     if returned is not None:
         _tell_returned(draft, returned)
     draft.reply(ReplyKind.EVIDENCE, evidence=failure.evidence, downstream=situation.downstream)
@@ -172,7 +170,7 @@ def _returned(previous: Incident, situation: Situation, now: datetime) -> Return
         times=situation.times + 1,
         last_fix=previous.fix,
         last_decision=previous.decision,
-        same_thread=now - previous.opened_at <= situation.policy.limits.new_root_after,
+        same_thread=now - previous.opened_at <= situation.policy.limits.new_root_after and not previous.handed,
     )
 
 

@@ -27,6 +27,16 @@ class By:
     door: str = "slack"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Handover:
+    """An occurrence was handed to another team: `team` answers it from then on, `came_from` (empty: none) did before."""
+
+    team: str
+    came_from: str
+    by: By
+    note: str = ""
+
+
 class Standing(StrEnum):
     """What a person is to the job's team."""
 
@@ -73,6 +83,7 @@ class Directory:
     `owners` are the members of the owning team, `oncall` those on call now, `admins` may always decide. `inactive` holds
     deactivated users, guests, strangers and bots: they never decide. `read_at` None means never read. Beyond `stale_after`
     the directory fails closed for deciding by group membership; `literal` ids (written in policies.yaml) still count.
+    `unread` are in a group, but what they are themselves (a guest, a bot) could not be read lately.
     """
 
     owners: frozenset[str] = frozenset()
@@ -80,6 +91,7 @@ class Directory:
     admins: frozenset[str] = frozenset()
     literal: frozenset[str] = frozenset()
     inactive: frozenset[str] = frozenset()
+    unread: frozenset[str] = frozenset()
     oncall_mentions: tuple[Mention, ...] = ()
     team_mentions: tuple[Mention, ...] = ()
     manager_mentions: tuple[Mention, ...] = ()
@@ -89,14 +101,14 @@ class Directory:
     stale_after: timedelta = timedelta(minutes=15)
 
     def standing(self, person: Person, now: datetime) -> Standing:
-        """What `person` is to this team; UNSURE when only a stale group list speaks for them."""
+        """What `person` is to this team; UNSURE when only what was not read lately speaks for them."""
         if person.id in self.inactive:
             return Standing.NOBODY
         claim = self._claim(person.id)
         if claim is Standing.OUTSIDER or person.id in self.literal:
             return claim
         fresh = self.read_at is not None and now - self.read_at <= self.stale_after
-        return claim if fresh else Standing.UNSURE
+        return claim if fresh and person.id not in self.unread else Standing.UNSURE
 
     def _claim(self, person_id: str) -> Standing:
         if person_id in self.owners:

@@ -4,11 +4,13 @@ Nothing here follows a rerun once it was asked for: that is `reruns`.
 """
 
 from dataclasses import replace
+from datetime import datetime
 
-from bot.incidents import asking, reruns
+from bot.incidents import asking, canary, reruns, waves
+from bot.incidents.canary import Stage
 from bot.incidents.draft import Draft
-from bot.incidents.effects import AskScheduler, Reserve
-from bot.incidents.keys import Action, Cost
+from bot.incidents.effects import AskScheduler, Reserve, StageRerun
+from bot.incidents.keys import Action, Capability, Cost
 from bot.incidents.lateness import NOT_STARTED
 from bot.incidents.licence import Licence, verdict
 from bot.incidents.model import Incident, Owed, OwedPlan, Proposal, ProposalReason, Rerun, RerunPhase, Status
@@ -51,19 +53,22 @@ def worth_rerunning(owed: tuple[Owed, ...]) -> tuple[Owed, ...]:
 
 
 def plan(draft: Draft, owed: Owed, reason: str) -> None:
-    """Reserve and back off: the licensed rerun of one owed time."""
+    """Reserve, and back off or wait for the canary: the licensed rerun of one owed time."""
     incident, situation = draft.incident, draft.situation
-    key = rerun_key(incident)
-    due_at = draft.now + situation.policy.rerun.backoff
+    cause = owed.failure.cause
+    stage = waves.stage_of_next(draft, cause)
+    goes_at = draft.now + situation.policy.rerun.backoff
+    held = stage is Stage.HELD
     rerun = Rerun(
-        key=key,
+        key=rerun_key(incident),
         run=owed.failure.run,
         waiting=(owed.nominal_time,),
         automatic=True,
-        cause=owed.failure.cause,
-        phase=RerunPhase.BACKING_OFF,
-        due_at=due_at,
+        cause=cause,
+        phase=RerunPhase.HELD if held else RerunPhase.BACKING_OFF,
+        due_at=draft.now + situation.policy.canary.hold if held else goes_at,
         estimate=situation.estimate,
+        goes_at=goes_at,
         reason=reason,
     )
     licensed = (*(one for one in incident.licensed if one[0] != owed.nominal_time), (owed.nominal_time, rerun.cause))
@@ -75,9 +80,12 @@ def plan(draft: Draft, owed: Owed, reason: str) -> None:
         reason=reason,
         proposal=None,
     )
-    draft.add(_reserve(rerun))
-    draft.note("rerun_planned", reason, at=due_at)
-    reruns.tell(draft, rerun, "planned", at=due_at, reason=reason)
+    draft.add(_reserve(rerun, stage))
+    if held:
+        waves.tell_held(draft, rerun)
+    else:
+        draft.note("rerun_planned", reason, at=goes_at)
+        reruns.tell(draft, rerun, "planned", at=goes_at, reason=reason)
 
 
 def propose(draft: Draft, why: ProposalReason, reason: str, *, by: By | None = None) -> None:
@@ -112,8 +120,13 @@ def propose(draft: Draft, why: ProposalReason, reason: str, *, by: By | None = N
     asking.ask_owner(draft, f"a rerun waits for a yes: {reason}", proposal=facts)
 
 
-def request(draft: Draft, *, owed: tuple[Owed, ...], by: By, reason: str) -> None:
-    """An owner's rerun (or start) goes out at once, booked apart from the automatic allowance; later times follow it."""
+def request(
+    draft: Draft, *, owed: tuple[Owed, ...], by: By, reason: str, afresh: tuple[datetime | None, ...] = ()
+) -> None:
+    """An owner's rerun (or start) goes out at once, booked apart from the automatic allowance; later times follow it.
+
+    Those of `afresh` run from the beginning, where the scheduler tells that from going on where it failed.
+    """
     incident, situation = draft.incident, draft.situation
     rerun = Rerun(
         key=rerun_key(incident),
@@ -128,6 +141,7 @@ def request(draft: Draft, *, owed: tuple[Owed, ...], by: By, reason: str) -> Non
         estimate=situation.estimate,
         by=by,
         reason=reason,
+        afresh=afresh if Capability.FRESH_START in situation.can else (),
     )
     draft.set(status=Status.RERUNNING, rerun=rerun, reruns=incident.reruns + 1, proposal=None, reason=reason)
     draft.add(_reserve(rerun), _ask(rerun))
@@ -143,7 +157,7 @@ def follow(draft: Draft, ended: Rerun) -> None:
     if ended.by is None or not wanted or living:
         consider(draft, "another run is still owed")
         return
-    request(draft, owed=wanted, by=ended.by, reason=ended.reason)
+    request(draft, owed=wanted, by=ended.by, reason=ended.reason, afresh=ended.afresh)
 
 
 def refocus(draft: Draft, reason: str) -> None:
@@ -159,13 +173,30 @@ def refocus(draft: Draft, reason: str) -> None:
         consider(draft, "another run is still owed")
 
 
+def released(draft: Draft) -> None:
+    """The canary of its cause has let the rerun go, or has failed."""
+    rerun = draft.incident.rerun
+    if rerun is None or rerun.phase not in reruns.WAITING or draft.situation.stage not in (Stage.LET, Stage.STOPPED):
+        draft.note("stale", "no rerun of it is held any more")
+        return
+    request_planned(draft, rerun)
+
+
 def request_planned(draft: Draft, rerun: Rerun) -> None:
-    """The back-off is over: judge once more, since the world went on, then ask the scheduler."""
+    """The waiting is over: judge once more, since the world went on, then ask the scheduler, or wait for its turn."""
+    stage, goes_at = draft.situation.stage, rerun.goes_at
+    if rerun.phase is RerunPhase.HELD and stage is Stage.HELD:
+        waves.come_to_nothing(draft, rerun, waves.gave_up(rerun))
+        return
     owed = next((one for one in draft.incident.owed if one.nominal_time == rerun.waiting[0]), None)
     if owed is None:
         refocus(draft, "what it was for is no longer owed")
         return
     again = verdict(owed, draft.situation, draft.now, incident=draft.incident, planned=True)
+    canary_says = canary.refusal(draft.situation.canary(rerun.cause), draft.situation.policy.canary, draft.now)
+    if canary_says or stage is Stage.STOPPED:
+        waves.come_to_nothing(draft, rerun, canary_says or waves.STOPPED)
+        return
     if again.licence is Licence.REFUSED:
         reruns.withdraw(draft, again.reason)
         draft.set(status=Status.OPEN, reason=again.reason)
@@ -174,6 +205,13 @@ def request_planned(draft: Draft, rerun: Rerun) -> None:
         if quiet_until is None or quiet_until <= draft.now:
             asking.ask_owner(draft, again.reason)
         return
+    if goes_at is not None and draft.now < goes_at:
+        draft.set(rerun=replace(rerun, phase=RerunPhase.BACKING_OFF, due_at=goes_at))
+        draft.note("rerun_planned", "its turn has come; it backs off first", at=goes_at)
+        return
+    if not waves.may_go(draft, rerun):
+        waves.hold(draft, rerun)
+        return
     requested = replace(
         rerun,
         phase=RerunPhase.REQUESTED,
@@ -181,7 +219,7 @@ def request_planned(draft: Draft, rerun: Rerun) -> None:
         due_at=draft.now + draft.situation.policy.rerun.start_within,
     )
     draft.set(rerun=requested)
-    draft.add(_ask(requested))
+    draft.add(StageRerun(key=rerun.key, cause=rerun.cause, stage=Stage.OUT), _ask(requested))
     draft.note("rerun_requested", rerun.reason, key=rerun.key)
 
 
@@ -195,7 +233,7 @@ def rerun_key(incident: Incident) -> str:
     return f"{incident.job}@{incident.opened_at:%Y%m%dT%H%M%S%fZ}#{incident.reruns + 1}"
 
 
-def _reserve(rerun: Rerun) -> Reserve:
+def _reserve(rerun: Rerun, stage: Stage | None = None) -> Reserve:
     return Reserve(
         key=rerun.key,
         nominal_times=rerun.waiting[:1],
@@ -203,6 +241,7 @@ def _reserve(rerun: Rerun) -> Reserve:
         automatic=rerun.automatic,
         estimate=rerun.estimate,
         by=rerun.by,
+        stage=stage,
     )
 
 
@@ -214,6 +253,7 @@ def _ask(rerun: Rerun) -> AskScheduler:
         nominal_times=rerun.waiting[:1],
         by=rerun.by,
         reason=rerun.reason,
+        fresh=rerun.waiting[0] in rerun.afresh,
     )
 
 

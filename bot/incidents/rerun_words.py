@@ -26,7 +26,9 @@ def rerun(draft: Draft, event: RerunWanted) -> None:
         return
     reruns.withdraw(draft, f"{event.by.person} asked for a rerun")
     asking.acknowledge(draft, event.by)
-    planning.request(draft, owed=wanted, by=event.by, reason=event.reason or f"{event.by.person} asked for it")
+    reason = event.reason or f"{event.by.person} asked for it"
+    afresh = tuple(one.nominal_time for one in wanted) if event.fresh else ()
+    planning.request(draft, owed=wanted, by=event.by, reason=reason, afresh=afresh)
     draft.tell(ToldKind.DONE, "the rerun is on its way")
 
 
@@ -105,6 +107,14 @@ def declined(draft: Draft, event: Declined) -> None:
     draft.note("declined", "an owner said no", by=event.by, number=proposal.number)
     draft.reply(ReplyKind.DECISION, decision="declined", by=event.by, state="recorded")
     draft.tell(ToldKind.DONE, "declined")
+
+
+def approval_expired(draft: Draft) -> None:
+    """No answer means no."""
+    reason = "nobody said yes in time: the rerun is not made"
+    draft.set(status=Status.OPEN, proposal=None, reason=reason)
+    draft.note("expired", reason)
+    asking.ask_owner(draft, reason)
 
 
 def start(draft: Draft, event: StartWanted) -> None:

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from bot.incidents import asking
 from bot.incidents.draft import Draft
-from bot.incidents.effects import LookFor, Release, ReplyKind, RerunResult, Settle
+from bot.incidents.effects import LookFor, Release, ReplyKind, RerunResult, Settle, StageRerun
 from bot.incidents.events import AnswerKind, Event, RunCancelled, RunFailed, RunStarted, RunSucceeded, SchedulerAnswered
 from bot.incidents.keys import Action, Cost, RunRef, Trigger
 from bot.incidents.model import Incident, Rerun, RerunPhase, Status
@@ -81,6 +81,9 @@ def lose(draft: Draft, reason: str) -> None:
         return
     draft.set(rerun=replace(rerun, phase=RerunPhase.LOST, due_at=None))
     draft.note("rerun_lost", reason, key=rerun.key)
+    if rerun.automatic:
+        draft.stop_canary(rerun.cause)
+        draft.add(StageRerun(key=rerun.key, cause=rerun.cause, stage=None))
     if not draft.incident.status.unresolved:
         return
     if draft.incident.status is Status.RERUNNING:
@@ -93,7 +96,7 @@ def withdraw(draft: Draft, reason: str) -> None:
     """A rerun that was not requested yet, or a proposal, is taken back; one that was requested is left to end."""
     rerun = draft.incident.rerun
     if rerun is not None and rerun.phase in WAITING:
-        draft.add(Release(key=rerun.key))
+        draft.add(Release(key=rerun.key, taken_back=True))
         draft.set(rerun=None)
         draft.note("rerun_withdrawn", reason, key=rerun.key)
     if draft.incident.proposal is not None:
@@ -114,6 +117,8 @@ def settle(draft: Draft, event: RunEnded) -> bool:
         return False
     if mine:
         draft.set(rerun=None)
+    if mine and rerun is not None and not isinstance(event, RunSucceeded):
+        draft.stop_canary(rerun.cause)
     draft.add(Settle(key=key, cost=_cost(event), result=_result(event)))
     return mine
 
@@ -149,7 +154,12 @@ def ours(incident: Incident, event: RunStarted | RunEnded) -> bool:
 
 def _drop(draft: Draft, rerun: Rerun, state: str, reason: str, message: str) -> None:
     """The rerun surely does not run: give its reservation back and go on with the owner."""
-    draft.add(Release(key=rerun.key))
+    decision = draft.incident.decision
+    unwanted = not draft.incident.status.unresolved or (decision is not None and decision.pending)
+    taken_back = unwanted and state == "not_started"
+    if not taken_back:
+        draft.stop_canary(rerun.cause)
+    draft.add(Release(key=rerun.key, taken_back=taken_back))
     draft.set(rerun=None)
     draft.note("rerun_dropped", reason, key=rerun.key)
     if not draft.incident.status.unresolved:
@@ -157,7 +167,6 @@ def _drop(draft: Draft, rerun: Rerun, state: str, reason: str, message: str) -> 
     if draft.incident.status is Status.RERUNNING:
         draft.set(status=Status.OPEN, reason=reason)
     tell(draft, rerun, state, message=message, reason=reason)
-    decision = draft.incident.decision
     if decision is None or not decision.pending:
         asking.ask_owner(draft, reason, also=_asker(rerun))
 
@@ -179,6 +188,7 @@ def tell(
         action=rerun.action,
         automatic=rerun.automatic,
         nominal_times=rerun.waiting[:1],
+        fresh=rerun.waiting[0] in rerun.afresh,
         by=rerun.by,
         at=at or draft.now,
         cause=cause,

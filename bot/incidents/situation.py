@@ -3,11 +3,13 @@
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from bot.incidents.canary import Canary, Stage
 from bot.incidents.effects import Effect, Note, Told
 from bot.incidents.keys import Capability, Cost, JobKey
 from bot.incidents.model import Incident, Owed
-from bot.incidents.people import Directory
-from bot.incidents.policy import Door, JobPolicy, SafeMark
+from bot.incidents.people import Directory, Mention
+from bot.incidents.policy import Door, JobPolicy, SafeMark, Team
+from bot.incidents.storm import Storm
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +37,22 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Answering:
+    """A team that can answer an occurrence, with its people; `team` None: the job's own owner, which names no team."""
+
+    team: Team | None
+    directory: Directory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Platform:
+    """The team that a cause's rule names, and whom of it to call."""
+
+    team: str
+    mentions: tuple[Mention, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:
     """The surroundings of one decision.
 
@@ -48,6 +66,11 @@ class Situation:
     `linked` the newest settled record of the job. `unresolved` is the record of another unresolved occurrence of the job.
     `newer`: the number of a later occurrence of the same record. `retired`: the job was retired in force.
     `suspended`: causes whose mark three failing reruns in a row have suspended.
+    `storm` is what the channel of the job knows of its occurrences, where that matters; `platform` answers for the cause
+    beside the owner, when its rule says so.
+    `canaries` are those of the causes that may be rerun by licence here; `stage` is where the incident's own rerun stands.
+    `handed`: the team that answers in place of the job's own, whose `directory` it then is. `other`: the team that a
+    hand-over names (None: there is none such).
     """
 
     job: JobKey
@@ -64,6 +87,10 @@ class Situation:
     allowance: Allowance | None = None
     marks: tuple[SafeMark, ...] = ()
     suspended: frozenset[str] = frozenset()
+    canaries: tuple[Canary, ...] = ()
+    stage: Stage | None = None
+    storm: Storm | None = None
+    platform: Platform | None = None
     reruns: tuple[tuple[datetime | None, int], ...] = ()
     live: frozenset[datetime | None] = frozenset()
     paid: frozenset[datetime | None] = frozenset()
@@ -79,6 +106,24 @@ class Situation:
     newer: int | None = None
     retired: bool = False
     downstream: tuple[Waiting, ...] = ()
+    handed: Team | None = None
+    other: Answering | None = None
+
+    @property
+    def team(self) -> Team | None:
+        """The team that answers: it is asked, in its hours."""
+        return self.handed or self.policy.team
+
+    @property
+    def away(self) -> str | None:
+        """The channel of a team that answers elsewhere than where the thread is."""
+        own = (self.policy.team.channel if self.policy.team else None) or self.policy.fallback.channel
+        there = self.handed.channel if self.handed else None
+        return there if there != own else None
+
+    def canary(self, cause: str) -> Canary:
+        """The canary of `cause`; one that nothing is known of is off."""
+        return next((one for one in self.canaries if one.cause == cause), Canary(cause=cause))
 
     def reruns_of(self, nominal_time: datetime | None) -> int:
         return next((count for known, count in self.reruns if known == nominal_time), 0)

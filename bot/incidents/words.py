@@ -18,6 +18,7 @@ from bot.incidents.events import (
     NotNeeded,
     OwedChoice,
     Released,
+    StillNeeded,
     WaitWanted,
 )
 from bot.incidents.model import (
@@ -29,6 +30,9 @@ from bot.incidents.model import (
     Status,
 )
 from bot.incidents.people import Standing
+
+NOW = frozenset({OwedChoice.RERUN_NOW, OwedChoice.FRESH_START})
+WRONG_CAUSE = "wrong_cause"
 
 
 def acknowledged(draft: Draft, event: Acknowledged) -> None:
@@ -105,7 +109,8 @@ def fixed(draft: Draft, event: FixDeclared) -> None:
     fix = Fix(by=event.by, what=event.what, cause=event.cause, link=event.link)
     waived = tuple(one for one in incident.owed if choices.get(one.nominal_time) is OwedChoice.NOT_NEEDED)
     kept = tuple(_planned(one, choices) for one in incident.owed if one not in waived)
-    now_wanted = tuple(one for one in kept if choices.get(one.nominal_time) is OwedChoice.RERUN_NOW)
+    now_wanted = tuple(one for one in kept if choices.get(one.nominal_time) in NOW)
+    afresh = tuple(time for time, choice in choices.items() if choice is OwedChoice.FRESH_START)
     refusal = rerun_words.cannot_rerun(draft, now_wanted) if now_wanted else None
     now_wanted = () if refusal else planning.worth_rerunning(now_wanted)
     reruns.withdraw(draft, f"{event.by.person} says that it is fixed")
@@ -130,7 +135,7 @@ def fixed(draft: Draft, event: FixDeclared) -> None:
     if incident.failure.cause == opening.RETIRED_RAN and not kept:
         closing.resolve(draft, Outcome.FIXED, by=event.by)
     elif now_wanted:
-        planning.request(draft, owed=now_wanted, by=event.by, reason="to confirm the fix")
+        planning.request(draft, owed=now_wanted, by=event.by, reason="to confirm the fix", afresh=afresh)
     elif not rerun_words.running(draft):
         draft.set(status=Status.VERIFYING, verify_by=by, reason="waits for a good run to confirm the fix")
 
@@ -151,6 +156,14 @@ def not_fixed(draft: Draft, event: NotFixed) -> None:
     draft.note("not_fixed", "taken back", by=event.by)
     draft.reply(ReplyKind.DECISION, decision="fixed", by=event.by, state="undone")
     draft.tell(ToldKind.DONE, "open again")
+
+
+def fix_withdrawn(draft: Draft, event: NotFixed) -> None:
+    """The fix is taken back while the rerun that should confirm it is under way: that one goes on."""
+    draft.set(fix=None)
+    draft.note("not_fixed", "taken back; the rerun goes on", by=event.by)
+    draft.reply(ReplyKind.DECISION, decision="fixed", by=event.by, state="undone")
+    draft.tell(ToldKind.DONE, "taken back; the rerun that is under way goes on")
 
 
 def not_needed(draft: Draft, event: NotNeeded) -> None:
@@ -174,6 +187,24 @@ def not_needed(draft: Draft, event: NotNeeded) -> None:
         closing.resolve(draft, Outcome.NOT_NEEDED, by=event.by)
 
 
+def still_needed(draft: Draft, event: StillNeeded) -> None:
+    """ "Not needed" is taken back: what no good run has brought meanwhile is owed again."""
+    incident, paid = draft.incident, draft.situation.paid
+    times = set(event.nominal_times) if event.nominal_times else {one.nominal_time for one in incident.waived}
+    back = tuple(one for one in incident.waived if one.nominal_time in times)
+    owed = tuple(one for one in back if one.nominal_time is None or one.nominal_time not in paid)
+    if not owed:
+        draft.tell(ToldKind.INVALID, "a good run has brought it, or it is owed already", about="nominal_times")
+        return
+    asking.acknowledge(draft, event.by)
+    waived = tuple(one for one in incident.waived if one not in back)
+    draft.set(owed=opening.ordered((*incident.owed, *owed)), waived=waived)
+    again = tuple(one.nominal_time for one in owed)
+    draft.note("still_needed", "needed after all", by=event.by, nominal_times=again)
+    draft.reply(ReplyKind.NOT_NEEDED, by=event.by, nominal_times=again, reason="", back=True)
+    draft.tell(ToldKind.DONE, "owed again")
+
+
 def wait(draft: Draft, event: WaitWanted) -> None:
     """The owner of a late run waits: an acknowledgement that ends when they said."""
     if not draft.incident.failure.late:
@@ -189,15 +220,19 @@ def wait(draft: Draft, event: WaitWanted) -> None:
 
 
 def correct_cause(draft: Draft, event: CauseCorrected) -> None:
-    """The owner names the true cause; it changes no licence by itself."""
+    """The owner names the true cause, or takes an earlier word on it back; it changes no licence by itself."""
     if not event.cause.strip():
         draft.tell(ToldKind.INVALID, "name the cause", about="cause")
         return
-    draft.set(corrected_cause=event.cause)
+    ruled, earlier = draft.incident.failure.cause, draft.incident.corrected_cause
+    back = event.cause == ruled and earlier not in (None, ruled)
+    was = earlier if back and earlier else ruled
+    draft.set(corrected_cause=None if back or event.cause == licence.UNKNOWN else event.cause)
     if draft.incident.status.unresolved:
         asking.acknowledge(draft, event.by)
-    draft.note("cause_corrected", event.note or event.cause, by=event.by, was=draft.incident.failure.cause)
-    draft.reply(ReplyKind.CAUSE, by=event.by, cause=event.cause, note=event.note, was=draft.incident.failure.cause)
+    facts = {} if back or event.cause == ruled else {"correction": WRONG_CAUSE}
+    draft.note("cause_corrected", event.note or event.cause, by=event.by, cause=event.cause, was=was, **facts)
+    draft.reply(ReplyKind.CAUSE, by=event.by, cause=event.cause, note=event.note, was=was, back=back)
     draft.tell(ToldKind.DONE, "recorded")
 
 
@@ -211,6 +246,9 @@ def mark_cause(draft: Draft, event: CauseMarked) -> None:
         draft.tell(ToldKind.NOT_YOURS, "only a member of the owning team can mark a cause safe")
         return
     if event.safe:
+        if draft.situation.handed is not None:
+            draft.tell(ToldKind.CANNOT, "it was handed over: only the job's own team marks its causes safe")
+            return
         never = licence.markable(event.cause, never_safe=failure.never_safe and failure.cause == event.cause)
         if never or draft.situation.policy.team is None:
             draft.tell(ToldKind.CANNOT, never or "the job has no owning team in policies.yaml")
@@ -218,7 +256,10 @@ def mark_cause(draft: Draft, event: CauseMarked) -> None:
     draft.add(MarkCause(cause=event.cause, by=event.by, safe=event.safe))
     draft.note("cause_marked" if event.safe else "mark_revoked", event.cause, by=event.by)
     draft.reply(ReplyKind.CAUSE, by=event.by, cause=event.cause, marked=event.safe, revoked=not event.safe)
-    draft.tell(ToldKind.DONE, "recorded: it holds from the next failure on")
+    done = (
+        "recorded: it holds from the next failure on" if event.safe else "revoked: it is not rerun by itself any more"
+    )
+    draft.tell(ToldKind.DONE, done)
 
 
 def _hold(draft: Draft, held: Acknowledgement) -> None:

@@ -5,9 +5,10 @@ from datetime import datetime
 from enum import StrEnum
 
 from bot.incidents.effects import Told
-from bot.incidents.events import DeliveryBuried, PersonEvent, SchedulerAnswered, TimerDue
+from bot.incidents.events import DeliveryBuried, PersonEvent, SchedulerAnswered, ThreadMoved, TimerDue
 from bot.incidents.keys import JobKey
-from bot.incidents.model import Status
+from bot.incidents.model import Incident, Status
+from bot.incidents.situation import Decision
 from bot.sources import SourceEvent
 from bot.store import EffectState
 
@@ -38,7 +39,16 @@ class Consume:
     effect: tuple[int, EffectState] | None = None
 
 
-AnyEvent = SourceEvent | DeadlinePassed | PolicyChanged | PersonEvent | TimerDue | SchedulerAnswered | DeliveryBuried
+AnyEvent = (
+    SourceEvent
+    | DeadlinePassed
+    | PolicyChanged
+    | PersonEvent
+    | TimerDue
+    | SchedulerAnswered
+    | DeliveryBuried
+    | ThreadMoved
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,3 +76,14 @@ class Outcome:
     occurrence: tuple[int, int] | None = None
     status: Status | None = None
     told: Told | None = None
+
+
+def answer_of(decision: Decision, saved: Incident | None) -> Outcome:
+    """What is answered about a decision that is stored."""
+    return Outcome(
+        result=Result.ACCEPTED,
+        reason=decision.notes[-1].reason if decision.notes else None,
+        occurrence=(saved.record, saved.number) if saved else None,
+        status=saved.status if saved else None,
+        told=decision.told,
+    )

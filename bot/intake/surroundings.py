@@ -3,19 +3,21 @@
 It reads nothing itself and decides nothing.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot import cron
 from bot.incidents.calendar import period_start
+from bot.incidents.canary import Canary, Stage
 from bot.incidents.keys import Capability, Cost, JobKey
-from bot.incidents.memory import JobMemory
+from bot.incidents.memory import JobMemory, marks_of
 from bot.incidents.model import Failure, Incident, Owed
 from bot.incidents.opening import open_after, plan_of
 from bot.incidents.people import Directory
-from bot.incidents.policy import BudgetLimit, Door, JobPolicy, Schedule
-from bot.incidents.situation import Allowance, Situation, Waiting
+from bot.incidents.policy import BudgetLimit, Door, JobPolicy, Schedule, Team
+from bot.incidents.situation import Allowance, Answering, Platform, Situation, Waiting
+from bot.incidents.storm import Storm
 from bot.store import JobIncidents, RunRow, RunState, Scope
 
 RUN_HOURS = "run_hours"
@@ -25,7 +27,10 @@ FORGET_LIVE_FACTOR = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """What holds for a job outside the transaction: its policy, people, and what its scheduler can do."""
+    """What holds for a job outside the transaction: its policy, people, and what its scheduler can do.
+
+    `handed`: another team answers the occurrence in place of the job's own; `other`: the team that a hand-over names.
+    """
 
     policy: JobPolicy
     policies_version: str
@@ -33,7 +38,10 @@ class World:
     can: frozenset[Capability]
     doors: frozenset[Door]
     schedule: Schedule | None = None
+    platform: Callable[[str], Platform | None] = lambda cause: None
     downstream: tuple[Waiting, ...] = ()
+    handed: Team | None = None
+    other: Answering | None = None
 
 
 @dataclass(slots=True)
@@ -46,6 +54,12 @@ class Read:
     incidents: JobIncidents
     runs: dict[datetime | None, tuple[RunRow, ...]] = field(default_factory=dict)
 
+    @property
+    def near(self) -> tuple[Incident, ...]:
+        """The job's occurrences that an event may be about."""
+        known = self.incidents
+        return tuple(filter(None, (known.unresolved, *known.in_force, known.newest_settled)))
+
 
 def situation_of(
     read: Read,
@@ -56,6 +70,9 @@ def situation_of(
     about: Incident | None = None,
     failure: Failure | None = None,
     previous: tuple[Incident | None, int] = (None, 0),
+    canaries: tuple[Canary, ...] = (),
+    stage: Stage | None = None,
+    storm: Storm | None = None,
 ) -> Situation:
     """The surroundings of a decision about `about` (None: none is unresolved), for `failure` when the event is one."""
     memory, policy = read.memory, world.policy
@@ -79,8 +96,12 @@ def situation_of(
         usual_duration=memory.usual_duration,
         estimate=_estimate(memory, budget, rates, failure),
         allowance=_allowance(read.key, policy, booked, now),
-        marks=(*policy.safe_marks, *memory.marks),
+        marks=marks_of(memory, policy.safe_marks),
         suspended=memory.suspended(),
+        canaries=canaries,
+        stage=stage,
+        storm=storm,
+        platform=world.platform(failure.cause) if storm is not None and failure is not None else None,
         reruns=tuple((time, _reruns(time, rows, failure)) for time, rows in runs.items()),
         live=_live(memory, now),
         paid=frozenset(time for time, rows in runs.items() if time is not None and _good(rows)),
@@ -96,6 +117,8 @@ def situation_of(
         newer=_newer(read.incidents, about),
         retired=any(held.status == "retired" for held in read.incidents.in_force),
         downstream=world.downstream,
+        handed=world.handed,
+        other=world.other,
     )
 
 

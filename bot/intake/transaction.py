@@ -18,9 +18,10 @@ from bot.incidents.events import Event, RunFailed, RunLate, RunStarted, Schedule
 from bot.incidents.keys import JobKey
 from bot.incidents.matching import untroubled
 from bot.incidents.model import Incident, Status, timers_of
-from bot.incidents.situation import Decision, Waiting
+from bot.incidents.situation import Waiting
 from bot.intake.folding import remember, superseded, with_incident
-from bot.intake.inbound import DeadlinePassed, Inbound, Outcome, PolicyChanged, Result
+from bot.intake.gates import Gates
+from bot.intake.inbound import DeadlinePassed, Inbound, Outcome, PolicyChanged, Result, answer_of
 from bot.intake.reading import ReadEvent
 from bot.intake.surroundings import Read, World, scopes_of, situation_of
 from bot.intake.writing import Pen, write
@@ -44,14 +45,22 @@ class Prepared:
 class Transaction:
     """One list of events against one unit of work; lives inside `Intake`."""
 
-    def __init__(self, uow: UnitOfWork, world_of: Callable[[JobKey, datetime], World], now: datetime) -> None:
+    def __init__(
+        self,
+        uow: UnitOfWork,
+        world_of: Callable[[JobKey, datetime], World],
+        around: Callable[[World, Incident, Event, datetime], World],
+        now: datetime,
+    ) -> None:
         self._uow = uow
         self._world_of = world_of
+        self._around = around
         self._now = now
         self._reads: dict[JobKey, Read] = {}
         self._worlds: dict[JobKey, World] = {}
         self._loaded: dict[JobKey, Read] = {}
         self._rewrite: set[JobKey] = set()
+        self._gates = Gates(uow, self._world, now)
 
     def run(self, batch: list[Prepared]) -> list[Outcome]:
         stored = self._uow.outcomes(keys={one.inbound.key for one in batch})
@@ -70,6 +79,7 @@ class Transaction:
             if one.inbound.consume is None:
                 self._uow.remember_outcome(key=key, outcome=msgspec.to_builtins(outcomes[key]), at=self._now)
         self._save_jobs()
+        self._gates.save()
         return answers
 
     def _jobs(self, batch: list[Prepared]) -> dict[str, JobKey]:
@@ -93,9 +103,19 @@ class Transaction:
             self._reads[key] = read
             self._loaded[key] = replace(read)
         wanted = {(self._reads[jobs[key]].id, time) for key, time in self._times(batch, jobs)}
+        self._lock_gates(batch, jobs)
         by_id = {read.id: read for read in self._reads.values()}
         for (job, time), known in self._uow.run_rows(wanted=wanted).items():
             by_id[job].runs[time] = known
+
+    def _lock_gates(self, batch: list[Prepared], jobs: Mapping[str, JobKey]) -> None:
+        failed: list[tuple[JobKey, RunFailed]] = []
+        for one in batch:
+            event = one.source.event if one.source is not None else None
+            if isinstance(event, RunFailed) and not event.will_retry:
+                failed.append((jobs[one.inbound.key], event))
+        late = [jobs[one.inbound.key] for one in batch if isinstance(one.inbound.event, DeadlinePassed)]
+        self._gates.lock(self._reads, failed=failed, late=late)
 
     def _times(self, batch: list[Prepared], jobs: Mapping[str, JobKey]) -> set[tuple[str, datetime | None]]:
         """The nominal times whose runs matter: of the events, and what is owed."""
@@ -109,8 +129,7 @@ class Transaction:
                 found.add((key, event.run.nominal_time))
             if isinstance(event, DeadlinePassed):
                 found.add((key, event.nominal_time))
-            incidents = self._reads[jobs[key]].incidents
-            for incident in filter(None, (incidents.unresolved, *incidents.in_force, incidents.newest_settled)):
+            for incident in self._reads[jobs[key]].near:
                 found.add((key, incident.failure.run.nominal_time))
                 found.update((key, owed.nominal_time) for owed in incident.owed)
         return found
@@ -238,6 +257,8 @@ class Transaction:
         self, read: Read, target: Incident | None, event: Event, *, downstream: tuple[Waiting, ...] = ()
     ) -> Outcome:
         world = replace(self._world(read.key), downstream=downstream)
+        if target is not None:
+            world = self._around(world, target, event, self._now)
         failure = event.failure if isinstance(event, RUN_EVENTS) else None
         situation = situation_of(
             read,
@@ -247,15 +268,25 @@ class Transaction:
             about=target,
             failure=failure,
             previous=self._previous(read, target, event, world),
+            canaries=self._gates.canaries.known,
+            stage=self._gates.stage(target),
+            storm=self._gates.storm(read.key, target, event),
         )
         decision = decide(target, event, situation, self._now)
-        pen = Pen(uow=self._uow, read=read, world=world, situation=situation, now=self._now)
+        pen = Pen(
+            uow=self._uow,
+            read=read,
+            world=world,
+            situation=situation,
+            now=self._now,
+            gates=self._gates,
+        )
         saved = write(pen, decision, target)
         if saved is not None:
             read.incidents = with_incident(read.incidents, saved)
             if target is not None and target.status in HELD and saved.status not in HELD:
                 self._watch(read)
-        return _answer(decision, saved)
+        return answer_of(decision, saved)
 
     def _booked(self, read: Read, target: Incident | None, event: Event, world: World) -> Mapping[Any, float]:
         if target is None and not isinstance(event, RUN_EVENTS):
@@ -309,17 +340,6 @@ def _as_held(event: Event, target: Incident) -> Event:
         return event
     held = next((timer for timer in timers_of(target) if timer.kind is event.timer.kind), None)
     return TimerDue(timer=held) if held is not None and held.due_at < event.timer.due_at else event
-
-
-def _answer(decision: Decision, saved: Incident | None) -> Outcome:
-    reason = decision.notes[-1].reason if decision.notes else None
-    return Outcome(
-        result=Result.ACCEPTED,
-        reason=reason,
-        occurrence=(saved.record, saved.number) if saved else None,
-        status=saved.status if saved else None,
-        told=decision.told,
-    )
 
 
 def _outcome(stored: Mapping[str, Any]) -> Outcome:

@@ -12,7 +12,7 @@ from bot.incidents.keys import JobKey
 from bot.incidents.memory import JobMemory
 from bot.incidents.model import Incident
 from bot.incidents.policy import Door, JobPolicy, Schedule
-from bot.incidents.situation import Answering, Waiting
+from bot.incidents.situation import Answering, Platform, Waiting
 from bot.intake.surroundings import World
 from bot.people import People
 from bot.policies.model import Policies
@@ -47,6 +47,7 @@ class Worlds:
             can=scheduler.can if scheduler else frozenset(),
             doors=self._doors,
             schedule=self.schedule_of(job, policy),
+            platform=lambda cause: self._platform(job, cause, now),
         )
 
     def around(self, world: World, incident: Incident, event: Event | None, now: datetime) -> World:
@@ -65,6 +66,17 @@ class Worlds:
                 came_from = handed[-1].came_from if len(handed) > 1 else ""
                 return replace(world, other=self._answering(world.policy, came_from, now) or home)
         return world
+
+    def _platform(self, job: JobKey, cause: str, now: datetime) -> Platform | None:
+        """The team that the cause's rule names beside the owner, if it is not the owner."""
+        policies = self._policies()
+        rules = policies.rules_of(job)
+        name = rules.rule(cause).platform_team if cause in rules.ids() else None
+        policy = policies.job(job)
+        there = self._answering(policy, name, now) if name else None
+        if there is None or there.team is None or there.team == policy.team:
+            return None
+        return Platform(team=there.team.name, mentions=there.directory.oncall_mentions)
 
     def teams(self) -> tuple[str, ...]:
         """The names of all teams, in order."""

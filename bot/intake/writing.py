@@ -11,9 +11,11 @@ from typing import Any
 import msgspec
 
 from bot.incidents import memory as past
+from bot.incidents.canary import Stage
 from bot.incidents.effects import (
     AskScheduler,
     Effect,
+    JoinStorm,
     LookFor,
     MarkCause,
     OpenThread,
@@ -23,10 +25,14 @@ from bot.incidents.effects import (
     RerunResult,
     Reserve,
     Settle,
+    StageRerun,
+    StormAsked,
+    TellTeam,
 )
 from bot.incidents.model import Incident
 from bot.incidents.policy import Door, SafeMark
 from bot.incidents.situation import Decision, Situation
+from bot.intake.gates import Gates
 from bot.intake.surroundings import Read, World, in_unit, scopes_of
 from bot.store import Booking, EffectKind, NewEffect, UnitOfWork
 
@@ -35,6 +41,7 @@ LANES = {
     ReplyKind.ASK: LANE_ASK,
     ReplyKind.APPROVAL: LANE_ASK,
     ReplyKind.HOLDER_NOTE: LANE_ASK,
+    ReplyKind.STORM_ASK: LANE_ASK,
     ReplyKind.RESOLVED: LANE_CLOSING,
 }
 ELSEWHERE = {Door.CHANNEL: EffectKind.DIRECT, Door.DM: EffectKind.DIRECT, Door.EMAIL: EffectKind.EMAIL}
@@ -53,6 +60,7 @@ class Pen:
     world: World
     situation: Situation
     now: datetime
+    gates: Gates
 
 
 def write(pen: Pen, decision: Decision, before: Incident | None) -> Incident | None:
@@ -76,6 +84,10 @@ def _write_effects(pen: Pen, decision: Decision, incident: Incident | None) -> N
         match effect:
             case OpenThread() if incident is not None:
                 _open_thread(pen, incident, effect)
+            case JoinStorm() if incident is not None:
+                _join_storm(pen, incident, effect)
+            case StormAsked():
+                pen.gates.storms.asked(effect.channel, who=effect.who, step=effect.step)
             case Reply() | AskScheduler() | LookFor() if incident is not None:
                 rows += _rows(pen, incident, effect, f"{incident.id}/{incident.version}/{index}")
             case Reserve() if incident is not None:
@@ -83,7 +95,13 @@ def _write_effects(pen: Pen, decision: Decision, incident: Incident | None) -> N
             case Settle():
                 _settle(pen, effect)
             case Release():
-                pen.uow.release_booking(key=effect.key, at=pen.now)
+                _release(pen, effect)
+            case StageRerun(stage=None):
+                pen.gates.canaries.lost(key=effect.key, cause=effect.cause, job=pen.read.key)
+            case StageRerun(stage=Stage() as stage):
+                pen.gates.canaries.moved(key=effect.key, cause=effect.cause, stage=stage)
+            case TellTeam():
+                _tell_team(pen, effect)
             case MarkCause():
                 _mark(pen, effect)
     if rows and incident is not None:
@@ -93,8 +111,16 @@ def _write_effects(pen: Pen, decision: Decision, incident: Incident | None) -> N
 def _open_thread(pen: Pen, incident: Incident, effect: OpenThread) -> None:
     if effect.channel is None:
         return
+    if incident.storm is None:
+        pen.gates.storms.opened(effect.channel, None, pen.world.policy.storm)
     last = incident.returned.last_number if incident.returned and effect.same_thread else None
     pen.uow.open_thread(incident=incident, channel=effect.channel, continue_from=last)
+
+
+def _join_storm(pen: Pen, incident: Incident, effect: JoinStorm) -> None:
+    team = pen.situation.team
+    pen.gates.storms.opened(effect.place.channel, effect.place, pen.world.policy.storm)
+    pen.uow.join_storm(incident=incident, place=effect.place, team=team.name if team is not None else "")
 
 
 def _rows(pen: Pen, incident: Incident, effect: Effect, key: str) -> list[NewEffect]:
@@ -115,7 +141,7 @@ def _reply(pen: Pen, reply: Reply, key: str) -> list[NewEffect]:
     lane = LANES.get(reply.kind, LANE_REPLY)
     rows = []
     if reply.thread:
-        rows.append(_row(pen, key, EffectKind.REPLY, content, lane=lane, in_thread=True))
+        rows.append(_row(pen, key, EffectKind.REPLY, content, lane=lane, in_thread=True, in_storm=reply.storm))
     if reply.kind is ReplyKind.EVIDENCE and reply.facts.get("evidence"):
         log = {"evidence": reply.facts["evidence"]}
         rows.append(_row(pen, f"{key}/log", EffectKind.FILE, log, lane=LANE_CLOSING, in_thread=True))
@@ -128,9 +154,18 @@ def _reply(pen: Pen, reply: Reply, key: str) -> list[NewEffect]:
 
 
 def _row(
-    pen: Pen, key: str, kind: EffectKind, content: Mapping[str, Any], *, lane: int, in_thread: bool = False
+    pen: Pen,
+    key: str,
+    kind: EffectKind,
+    content: Mapping[str, Any],
+    *,
+    lane: int,
+    in_thread: bool = False,
+    in_storm: str | None = None,
 ) -> NewEffect:
-    return NewEffect(key=key, kind=kind, content=content, due_at=pen.now, in_thread=in_thread, lane=lane)
+    return NewEffect(
+        key=key, kind=kind, content=content, due_at=pen.now, in_thread=in_thread, in_storm=in_storm, lane=lane
+    )
 
 
 def _content(effect: Effect) -> dict[str, Any]:
@@ -155,10 +190,12 @@ def _reserve(pen: Pen, incident: Incident, effect: Reserve) -> None:
         scopes=tuple(scope for scope in limits if scope.unit == unit),
         at=pen.now,
         by=effect.by.person.id if effect.by else None,
+        stage=effect.stage,
     )
     within = {scope: limit for scope, limit in limits.items() if scope.unit == unit}
     if not pen.uow.reserve(booking, limits=within):
         raise AllowanceGone(effect.key)
+    pen.gates.canaries.planned(booking, pen.world.policy.canary)
 
 
 def _settle(pen: Pen, effect: Settle) -> None:
@@ -168,9 +205,24 @@ def _settle(pen: Pen, effect: Settle) -> None:
     rates = dict(pen.world.policy.rates)
     amount = in_unit(effect.cost, booking.unit, rates) if effect.cost else None
     pen.uow.settle_booking(key=effect.key, amount=amount, result=effect.result, at=pen.now)
+    ok = effect.result is RerunResult.SUCCEEDED
+    pen.gates.canaries.ended(booking, ok=ok, taken_back=False, job=pen.read.key)
     if booking.automatic and effect.result is not RerunResult.CANCELLED:
-        ok = effect.result is RerunResult.SUCCEEDED
         pen.read.memory = past.reran(pen.read.memory, booking.cause, ok=ok)
+
+
+def _release(pen: Pen, effect: Release) -> None:
+    booking = pen.uow.booking(key=effect.key)
+    if booking is None or booking.result is not None:
+        return
+    pen.uow.release_booking(key=effect.key, at=pen.now)
+    pen.gates.canaries.ended(booking, ok=False, taken_back=effect.taken_back, job=pen.read.key)
+
+
+def _tell_team(pen: Pen, effect: TellTeam) -> None:
+    team = pen.situation.team
+    if team is not None:
+        pen.gates.canaries.told(cause=effect.cause, team=team.name)
 
 
 def _mark(pen: Pen, effect: MarkCause) -> None:

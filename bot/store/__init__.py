@@ -10,12 +10,14 @@ from bot.store.rows import (
     EffectKind,
     EffectRow,
     EffectState,
+    Gate,
     GroupRow,
     JobIncidents,
     JobRow,
     JobTimer,
     Lane,
     NewEffect,
+    NewNotice,
     PersonRow,
     RunRow,
     RunState,
@@ -24,16 +26,20 @@ from bot.store.rows import (
     ViewRow,
 )
 from bot.store.share import EVERYTHING, Share
+from bot.store.storm_reads import StormCount, StormRow, StormState
+from bot.store.team_reads import AskLine, OpenLine, RerunRate
 from bot.store.whole import Storage, StorageDown
 from bot.store.writes import KeyTaken, StaleIncident, UnitOfWork
 
 __all__ = [
     "EVERYTHING",
+    "AskLine",
     "Booking",
     "Committed",
     "EffectKind",
     "EffectRow",
     "EffectState",
+    "Gate",
     "GoodRunFacts",
     "GroupRow",
     "JobIncidents",
@@ -42,9 +48,12 @@ __all__ = [
     "KeyTaken",
     "Lane",
     "NewEffect",
+    "NewNotice",
+    "OpenLine",
     "PastFailures",
     "PersonRow",
     "Reads",
+    "RerunRate",
     "RunRow",
     "RunState",
     "Scope",
@@ -52,6 +61,9 @@ __all__ = [
     "StaleIncident",
     "Storage",
     "StorageDown",
+    "StormCount",
+    "StormRow",
+    "StormState",
     "TimelineRow",
     "TimerRow",
     "UnitOfWork",

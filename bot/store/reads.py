@@ -12,6 +12,7 @@ from bot.incidents.keys import JobKey, RunRef
 from bot.incidents.model import Incident
 from bot.incidents.people import By
 from bot.store.rows import Booking, EffectRow, EffectState, JobRow, Scope
+from bot.store.storm_reads import StormReads
 from bot.store.team_reads import TeamReads
 
 
@@ -52,7 +53,7 @@ class PastFailures:
     newest: tuple[Incident, ...] = ()
 
 
-class Reads(TeamReads, Protocol):
+class Reads(TeamReads, StormReads, Protocol):
     """Looks into the newest committed state; every method is one consistent picture. Raises `bot.store.StorageDown`."""
 
     def at_once(self) -> AbstractContextManager[object]:

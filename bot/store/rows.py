@@ -9,9 +9,11 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
+from bot.incidents.canary import Canary, Stage
 from bot.incidents.keys import Cost, JobKey, RunRef
 from bot.incidents.memory import JobMemory
 from bot.incidents.model import Incident, Timer
+from bot.incidents.storm import Storm
 
 
 class RunState(StrEnum):
@@ -71,7 +73,10 @@ class Scope:
 
 
 class EffectKind(StrEnum):
-    """What an outbox row does. ROOT and its updates are views; all others freeze their content."""
+    """What an outbox row does. ROOT and its updates are views; all others freeze their content.
+
+    A NOTICE is a message of ontrack itself to a channel, about no single occurrence.
+    """
 
     REPLY = "reply"
     FILE = "file"
@@ -79,6 +84,7 @@ class EffectKind(StrEnum):
     EMAIL = "email"
     REQUEST = "request"
     LOOK = "look"
+    NOTICE = "notice"
 
 
 class EffectState(StrEnum):
@@ -95,6 +101,8 @@ class EffectState(StrEnum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EffectRow:
     """One row of the outbox. `conversation` is set for what goes into a thread; `content` is JSON-able and final.
+
+    A notice speaks of no occurrence: `record` and `number` are 0, and its job has no name.
 
     `uncertain_at`: since when it may have been sent. `attempt` counts the sends begun. `paced`: it waited for its slot in
     its lane, and this is the slot.
@@ -120,19 +128,37 @@ class EffectRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewEffect:
-    """An effect to be written; `lane` orders kinds across threads (lower first)."""
+    """An effect to be written; `lane` orders kinds across threads (lower first).
+
+    What is `in_thread` stands in the thread of its occurrence, or in that of the storm that it names.
+    """
 
     key: str
     kind: EffectKind
     content: Mapping[str, Any]
     due_at: datetime
     in_thread: bool = False
+    in_storm: str | None = None
     lane: int = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NewNotice:
+    """A message of ontrack itself to be written; `content` has its `kind`, and is JSON-able and final."""
+
+    key: str
+    channel: str
+    content: Mapping[str, Any]
+    due_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ViewRow:
-    """A message that shows an occurrence's newest state; posted when `root_ts` is None, else updated in place."""
+    """A message that shows an occurrence's newest state; posted when `root_ts` is None, else updated in place.
+
+    Of a storm (then `record` and `number` are those of its first row): its root, `page` 0, or a page of its rows, which
+    stands in the thread of that root, `thread_ts`.
+    """
 
     id: int
     conversation: int
@@ -147,6 +173,9 @@ class ViewRow:
     uncertain_at: datetime | None = None
     paced: bool = False
     created_at: datetime | None = None
+    storm: str | None = None
+    page: int | None = None
+    thread_ts: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,7 +203,10 @@ class JobTimer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Booking:
-    """A rerun's row in the reruns ledger. `first`: the first rerun of these owed times."""
+    """A rerun's row in the reruns ledger. `first`: the first rerun of these owed times.
+
+    `stage`: where an automatic one stands to the canary of its cause, until it has ended.
+    """
 
     key: str
     job_id: int
@@ -190,6 +222,17 @@ class Booking:
     at: datetime
     by: str | None = None
     result: str | None = None
+    stage: Stage | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """What many jobs share and take turns at: the canary of a cause (`cause:<cause>`), the storm of a channel
+    (`channel:<channel>`)."""
+
+    name: str
+    canary: Canary | None = None
+    storm: Storm | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,11 +250,15 @@ class Committed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lane:
-    """Calls of one method in one scope (a channel, or "" for the workspace) keep this distance."""
+    """Calls of one method in one scope (a channel, or "" for the workspace) keep this distance.
+
+    `gives_way`: whoever asks takes no slot while others have theirs, and comes again so long after the last of those.
+    """
 
     method: str
     scope: str
     gap: timedelta
+    gives_way: timedelta | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,8 +49,10 @@ class Storage(Protocol):
 
     def retry_view(self, *, id: int, at: datetime, uncertain: bool, code: str) -> None: ...
 
-    def move_conversation(self, *, conversation: int, channel: str, now: datetime) -> None:
-        """Go on in another channel with a new root (archived, bot removed)."""
+    def move_conversation(
+        self, *, conversation: int, left: tuple[str, str | None], channel: str, now: datetime
+    ) -> bool:
+        """Go on in `channel` with a new root, if the thread still stands at `left` (channel and root); False: it does not."""
 
     def settle(self, *, row: EffectRow, result: Mapping[str, Any], now: datetime) -> Committed | None:
         """The row was sent. What may go out next in its thread is leased and returned; None: it was settled before."""

@@ -8,10 +8,24 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from bot.evidence.types import Evidence
+from bot.incidents.canary import Stage
 from bot.incidents.effects import Note
 from bot.incidents.keys import JobKey
 from bot.incidents.model import Incident
-from bot.store.rows import Booking, Committed, EffectState, JobIncidents, JobRow, JobTimer, NewEffect, RunRow, Scope
+from bot.incidents.storm import StormPlace
+from bot.store.rows import (
+    Booking,
+    Committed,
+    EffectState,
+    Gate,
+    JobIncidents,
+    JobRow,
+    JobTimer,
+    NewEffect,
+    NewNotice,
+    RunRow,
+    Scope,
+)
 
 
 class UnitOfWork(Protocol):
@@ -29,6 +43,15 @@ class UnitOfWork(Protocol):
     def incidents_of(self, *, jobs: Collection[int]) -> dict[int, JobIncidents]: ...
 
     def occurrence(self, *, record: int, number: int) -> Incident | None: ...
+
+    def lock_gates(self, *, names: Collection[str]) -> dict[str, Gate]:
+        """Create what is missing and lock all in the order of their names; after the jobs, before any allowance."""
+
+    def stages(self, *, keys: Collection[str]) -> dict[str, Stage]:
+        """Where these reruns stand to the canaries of their causes; those that have ended are left out."""
+
+    def standing(self, *, cause: str) -> dict[Stage, int]:
+        """How many reruns under this cause back off, and how many are out."""
 
     def run_rows(
         self, *, wanted: Collection[tuple[int, datetime | None]]
@@ -72,10 +95,19 @@ class UnitOfWork(Protocol):
         A thread that goes on keeps its conversation and its view, which shows this occurrence from now on.
         """
 
+    def join_storm(self, *, incident: Incident, place: StormPlace, team: str) -> None:
+        """The occurrence is that row of the storm; the storm's thread and pages are made as they are needed.
+
+        Every save of the occurrence raises the views of the storm that show it.
+        """
+
     def add_notes(self, *, incident: Incident, notes: Sequence[Note], key: str, at: datetime) -> None:
         """Append to the timeline of the occurrence."""
 
     def add_effects(self, *, incident: Incident, effects: Sequence[NewEffect], now: datetime) -> None: ...
+
+    def add_notice(self, notice: NewNotice) -> bool:
+        """Write a notice; False: one with this key is there already, whatever became of it."""
 
     def cancel_effect(self, *, key: str) -> None:
         """Cancel a row that is still waiting; one that is being sent is left alone."""
@@ -90,6 +122,18 @@ class UnitOfWork(Protocol):
         """Replace the reserved amount by the actual one and record the result; a second settlement changes nothing."""
 
     def release_booking(self, *, key: str, at: datetime) -> None: ...
+
+    def stage_rerun(self, *, key: str, stage: Stage | None) -> bool:
+        """The rerun stands there now; False: it has ended."""
+
+    def save_gate(self, gate: Gate) -> None:
+        """Write a locked gate."""
+
+    def let_held(self, *, cause: str, count: int) -> None:
+        """Let the longest held reruns of this cause go, so many of them: each of their occurrences is told by a timer."""
+
+    def stop_held(self, *, cause: str) -> None:
+        """No held rerun of this cause goes: each of their occurrences is told by a timer."""
 
     def remember_outcome(self, *, key: str, outcome: Mapping[str, Any], at: datetime) -> None: ...
 

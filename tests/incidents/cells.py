@@ -13,6 +13,8 @@ from bot.incidents.events import (
     DeliveryBuried,
     Event,
     FixDeclared,
+    HandBackWanted,
+    HandOverWanted,
     LeaveWanted,
     NotFixed,
     NotNeeded,
@@ -26,7 +28,10 @@ from bot.incidents.events import (
     ScheduleChanged,
     SchedulerAnswered,
     StartWanted,
+    StillNeeded,
     StopRerunWanted,
+    ThreadMoved,
+    ThreadWanted,
     TimerDue,
     UndoWanted,
     WaitWanted,
@@ -37,9 +42,11 @@ from bot.incidents.reruns import stop_key
 from tests.incidents.worlds import (
     ANA,
     DAY,
+    GIL,
     HOUR,
     MONDAY,
     ONCALL,
+    PLATFORM,
     SAFE,
     STRANGER,
     TUESDAY,
@@ -70,6 +77,8 @@ def events_of(play: Play) -> Iterator[tuple[str, Event]]:
     yield from _answers(play)
     buried = DeliveryBuried(destination="C0FINANCE", what="ask", code="channel_not_found", at=play.now)
     yield "DeliveryBuried", buried
+    moved = ThreadMoved(left="C0FINANCE", to="C0JOBS", url=None, code="is_archived", at=play.now)
+    yield "ThreadMoved", moved
 
 
 def _runs(play: Play) -> Iterator[tuple[str, Event]]:
@@ -119,6 +128,7 @@ def _words(play: Play) -> Iterator[tuple[str, Event]]:
     yield "FixDeclared, not needed", FixDeclared(by=ana, choices=((MONDAY, OwedChoice.NOT_NEEDED),))
     yield "NotFixed", NotFixed(by=ana)
     yield "NotNeeded", NotNeeded(by=ana)
+    yield "StillNeeded", StillNeeded(by=ana)
     yield "PauseWanted", PauseWanted(by=ana, until=now + 2 * DAY)
     yield "PauseWanted, in the past", PauseWanted(by=ana, until=now)
     yield "RetireWanted", RetireWanted(by=ana)
@@ -131,7 +141,14 @@ def _words(play: Play) -> Iterator[tuple[str, Event]]:
     yield "CauseCorrected", CauseCorrected(by=ana, cause="data.late_partner")
     yield "CauseMarked", CauseMarked(by=ana, cause=UNSAFE)
     yield "CauseMarked by the on-call", CauseMarked(by=oncall, cause=UNSAFE)
+    yield "ThreadWanted", ThreadWanted(by=out)
     yield "CauseMarked unknown", CauseMarked(by=ana, cause=UNKNOWN)
+    yield "HandOverWanted", HandOverWanted(by=ana, team=PLATFORM.name)
+    yield "HandOverWanted to a team that is not there", HandOverWanted(by=ana, team="nobody")
+    yield "HandOverWanted by an outsider", HandOverWanted(by=out, team=PLATFORM.name)
+    yield "HandBackWanted", HandBackWanted(by=ana)
+    yield "HandBackWanted by the other team", HandBackWanted(by=by(GIL, now))
+    yield "Acknowledged by the other team", Acknowledged(by=by(GIL, now))
 
 
 def _answers(play: Play) -> Iterator[tuple[str, Event]]:

@@ -21,6 +21,8 @@ from bot.incidents.events import (
     DeliveryBuried,
     Event,
     FixDeclared,
+    HandBackWanted,
+    HandOverWanted,
     LeaveWanted,
     NotFixed,
     NotNeeded,
@@ -36,7 +38,9 @@ from bot.incidents.events import (
     ScheduleChanged,
     SchedulerAnswered,
     StartWanted,
+    StillNeeded,
     StopRerunWanted,
+    ThreadMoved,
     TimerDue,
     UndoWanted,
     WaitWanted,
@@ -52,11 +56,13 @@ from tests.incidents.worlds import (
     BEN,
     BOT,
     DAY,
+    GIL,
     HOUR,
     MINUTE,
     MONDAY,
     ONCALL,
     OTHER_SAFE,
+    PLATFORM,
     POLICY,
     SAFE,
     STRANGER,
@@ -64,6 +70,7 @@ from tests.incidents.worlds import (
     UNKNOWN,
     UNSAFE,
     World,
+    answered_by,
     by,
     failed,
     late,
@@ -136,7 +143,7 @@ class History:
         """The next event: the incident before it, the event, its surroundings and the decision."""
         self.now += self.rng.choice(PAUSES)
         event = self.event()
-        situation = self.situation()
+        situation = replace(self.situation(), **answered_by(self.incident, event, self.now))
         before = self.incident
         decision = decide(before, event, situation, self.now)
         self.account(before, event, decision)
@@ -221,7 +228,7 @@ class History:
         return SchedulerAnswered(key=key, action=action, answer=self.rng.choice(list(AnswerKind)), at=self.now)
 
     def a_word(self) -> Event:
-        who = by(self.rng.choice([ANA, ANA, BEN, ONCALL, STRANGER, BOT]), self.now)
+        who = by(self.rng.choice([ANA, ANA, BEN, ONCALL, GIL, STRANGER, BOT]), self.now)
         until = self.now + self.rng.choice([-HOUR, HOUR, 2 * DAY, 89 * DAY, 200 * DAY])
         times = tuple(owed.nominal_time for owed in self.incident.owed) if self.incident else ()
         choices = tuple((time, self.rng.choice(list(OwedChoice))) for time in times)
@@ -241,6 +248,9 @@ class History:
             FixDeclared(by=who, choices=choices),
             NotFixed(by=who),
             NotNeeded(by=who, nominal_times=named),
+            StillNeeded(by=who),
+            HandOverWanted(by=who, team=self.rng.choice([PLATFORM.name, TEAM.name, "nobody"])),
+            HandBackWanted(by=who),
             PauseWanted(by=who, until=until, at_end=self.rng.choice(list(AtEnd))),
             RetireWanted(by=who),
             LeaveWanted(by=who, until=until),
@@ -251,6 +261,7 @@ class History:
             CauseMarked(by=who, cause=self.rng.choice(CAUSES), safe=self.rng.random() < 0.5),
             ScheduleChanged(at=self.now),
             DeliveryBuried(destination="C0FINANCE", what="ask", code="is_archived", at=self.now),
+            ThreadMoved(left="C0FINANCE", to="C0JOBS", url=None, code="is_archived", at=self.now),
         ]
         return self.rng.choice(words)
 

@@ -1,20 +1,27 @@
 """An occurrence of every status and variant, each played and not built by hand, so that none shows a state that cannot be."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
+from bot.incidents.canary import Canary, Stage
 from bot.incidents.events import (
     Acknowledged,
     AnswerKind,
     FixDeclared,
+    HandOverWanted,
     LeaveWanted,
+    NotNeeded,
     OwedChoice,
     PauseWanted,
     RerunWanted,
     RetireWanted,
     StartWanted,
+    ThreadWanted,
 )
 from bot.incidents.keys import Action, Capability, Cost, Trigger
 from bot.incidents.model import AtEnd
+from bot.incidents.storm import Asked, Storm
+from bot.incidents.tally import Step
 from tests.incidents.worlds import (
     ALL,
     BEN,
@@ -22,6 +29,7 @@ from tests.incidents.worlds import (
     HOUR,
     MINUTE,
     MONDAY,
+    PLATFORM,
     SAFE,
     TUESDAY,
     UNKNOWN,
@@ -93,6 +101,27 @@ def open_pause_over() -> Play:
     return play
 
 
+def open_handed_over() -> Play:
+    play = opened()
+    play.tell(HandOverWanted(by=by(at=play.now), team=PLATFORM.name, note="their gateway is down"))
+    play.now += 5 * MINUTE
+    return play
+
+
+def open_partly_not_needed() -> Play:
+    play = opened()
+    play.now = TUESDAY + 20 * MINUTE
+    play.tell(failed(run(TUESDAY), UNSAFE))
+    play.tell(NotNeeded(by=by(at=play.now), nominal_times=(MONDAY,), reason="Tuesday brings it"))
+    return play
+
+
+def rerunning_fixed() -> Play:
+    play = opened()
+    play.tell(FixDeclared(by=by(at=play.now), what="new key", choices=((MONDAY, OwedChoice.RERUN_NOW),)))
+    return play
+
+
 def rerunning_backing_off() -> Play:
     play = Play()
     play.tell(failed(cause=SAFE))
@@ -109,6 +138,63 @@ def rerunning_requested() -> Play:
 def rerunning_by_start() -> Play:
     play = open_late()
     play.tell(StartWanted(by=by(at=play.now)))
+    return play
+
+
+def in_storm() -> Play:
+    """Many occurrences opened in its channel just before it, and its team was asked about one of them."""
+    begun = Storm(
+        channel="C0FINANCE",
+        opened=(Step(begins_at=MONDAY + 19 * MINUTE, count=40),),
+        number=1,
+        rows=30,
+        last_at=MONDAY + 20 * MINUTE,
+        asked=(Asked(who="team finance-data", step=0, at=MONDAY + 19 * MINUTE),),
+    )
+    play = Play(World(changes={"storm": begun}))
+    play.tell(failed(cause=UNSAFE))
+    play.now += 5 * MINUTE
+    return play
+
+
+def in_storm_opened() -> Play:
+    play = in_storm()
+    play.tell(ThreadWanted(by=by(at=play.now)))
+    return play
+
+
+def rerunning_held() -> Play:
+    """Many other jobs failed alike, and the rerun of one of them is out."""
+    flying = Canary(cause=SAFE, wave=1, gone=1, out=1, planned=2)
+    play = Play(World(changes={"canaries": (flying,), "stage": Stage.HELD}))
+    play.tell(failed(cause=SAFE))
+    play.now += 30 * MINUTE
+    return play
+
+
+def rerunning_let() -> Play:
+    play = rerunning_held()
+    play.world.changes["stage"] = Stage.LET
+    return play
+
+
+def rerunning_stopped() -> Play:
+    play = rerunning_held()
+    stopped = Canary(cause=SAFE, stopped_at=play.now, stopped_by="airflow-prod/finance.feed")
+    play.world.changes |= {"stage": Stage.STOPPED, "canaries": (stopped,)}
+    return play
+
+
+def rerunning_stopped_and_told() -> Play:
+    play = rerunning_stopped()
+    (stopped,) = play.world.changes["canaries"]
+    play.world.changes["canaries"] = (replace(stopped, told=("finance-data",)),)
+    return play
+
+
+def rerunning_first_of_many() -> Play:
+    play = rerunning()
+    play.world.changes |= {"canaries": (Canary(cause=SAFE, wave=1, gone=1, out=1, held=9),), "stage": Stage.OUT}
     return play
 
 
@@ -220,14 +306,24 @@ STATES: dict[str, Callable[[], Play]] = {
     "open": opened,
     "open, cause unknown": lambda: opened(UNKNOWN),
     "open, Ben is on it": open_acknowledged,
+    "open, a row of a storm": in_storm,
+    "open, taken out of a storm": in_storm_opened,
     "open, its run is late": open_late,
     "open, its rerun is lost": open_lost,
     "open, a run by hand took the proposal's place": open_by_hand,
     "open, a pause is recorded": open_pausing,
     "open, a retirement is recorded": open_retiring,
     "open, its pause is over and its schedule still held": open_pause_over,
+    "open, handed to the platform": open_handed_over,
+    "open, one of two is not needed": open_partly_not_needed,
+    "rerunning, to confirm a fix": rerunning_fixed,
     "rerunning, backing off": rerunning_backing_off,
     "rerunning, requested": rerunning_requested,
+    "rerunning, held by a canary": rerunning_held,
+    "rerunning, let go by a canary": rerunning_let,
+    "rerunning, its canary failed": rerunning_stopped,
+    "rerunning, its canary failed and the team knows": rerunning_stopped_and_told,
+    "rerunning, the canary of many": rerunning_first_of_many,
     "rerunning, looked up": rerunning_looked_up,
     "rerunning, running": rerunning,
     "rerunning for its owner": rerunning_for_owner,

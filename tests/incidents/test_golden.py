@@ -14,6 +14,7 @@ from bot.incidents.events import (
     PersonEvent,
     RunEvent,
     SchedulerAnswered,
+    ThreadMoved,
     TimerDue,
 )
 from bot.incidents.keys import Action
@@ -44,6 +45,7 @@ def test_every_status_and_every_event_is_in_the_table() -> None:
         TimerDue,
         SchedulerAnswered,
         DeliveryBuried,
+        ThreadMoved,
     }
     assert {event.timer.kind for event in events if isinstance(event, TimerDue)} == set(TimerKind)
     answers = {(event.action, event.answer) for event in events if isinstance(event, SchedulerAnswered)}

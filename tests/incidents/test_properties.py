@@ -50,6 +50,7 @@ FACTS = {
     ReplyKind.RETURNED: {"times", "last_outcome", "last_fix", "last_decision", "held"},
     ReplyKind.RUN: {"what", "run", "nominal_time"},
     ReplyKind.CAUSE: {"by", "cause"},
+    ReplyKind.MOVED: {"left", "url", "code"},
 }
 OWNERS_WORD = (NotNeeded, FixDeclared, UndoWanted, LeaveWanted, PauseWanted, RetireWanted)
 

@@ -13,6 +13,8 @@ from bot.incidents.effects import AskScheduler, Effect, Reply, ReplyKind, Reserv
 from bot.incidents.events import (
     AnswerKind,
     Event,
+    HandBackWanted,
+    HandOverWanted,
     RunFailed,
     RunLate,
     RunStarted,
@@ -25,7 +27,7 @@ from bot.incidents.lateness import NOT_STARTED
 from bot.incidents.model import Failure, Incident, Status, timers_of
 from bot.incidents.people import By, Directory, Mention, MentionKind, Person
 from bot.incidents.policy import Door, Fallback, JobPolicy, Rota, SafeMark, Team
-from bot.incidents.situation import Allowance, Decision, Situation
+from bot.incidents.situation import Allowance, Answering, Decision, Situation
 
 MONDAY = datetime(2026, 11, 30, 3, 0, tzinfo=UTC)
 TUESDAY = MONDAY + timedelta(days=1)
@@ -48,6 +50,9 @@ TEAM = Team(
     members=(ANA.id, BEN.id),
     rota=Rota(members=(ANA.id, BEN.id), every=timedelta(weeks=1), since=MONDAY - 60 * DAY, zone="Europe/Berlin"),
 )
+GIL = Person(id="U0GIL", name="Gil")
+PLATFORM_MENTION = Mention(kind=MentionKind.GROUP, id="S0PLATFORM", name="platform on-call")
+PLATFORM = Team(name="platform", channel="C0PLATFORM", usergroup="S0PLATFORM", members=(GIL.id,))
 POLICY = JobPolicy(team=TEAM, fallback=Fallback(channel="C0JOBS", email="data-oncall@example.com"))
 ALL = frozenset(
     {Capability.RERUN, Capability.START, Capability.PAUSE, Capability.RESUME, Capability.RETIRE, Capability.STOP}
@@ -55,8 +60,8 @@ ALL = frozenset(
 EffectT = TypeVar("EffectT", bound=Effect)
 
 
-def mark(cause: str, team: str = TEAM.name, void: str | None = None) -> SafeMark:
-    return SafeMark(cause=cause, team=team, by=ANA.id, since=MONDAY - 30 * DAY, void=void)
+def mark(cause: str, team: str = TEAM.name, void: str | None = None, since: datetime = MONDAY - 30 * DAY) -> SafeMark:
+    return SafeMark(cause=cause, team=team, by=ANA.id, since=since, void=void)
 
 
 def directory(now: datetime, **changes: Any) -> Directory:
@@ -71,6 +76,36 @@ def directory(now: datetime, **changes: Any) -> Directory:
         read_at=now,
     )
     return replace(fresh, **changes)
+
+
+def answering(team: Team, now: datetime) -> Answering:
+    """That team with its people."""
+    if team == TEAM:
+        return Answering(team=TEAM, directory=directory(now))
+    theirs = directory(
+        now,
+        owners=frozenset({GIL.id}),
+        oncall=frozenset({GIL.id}),
+        oncall_mentions=(PLATFORM_MENTION,),
+        team_mentions=(PLATFORM_MENTION,),
+        emails=("platform@example.com",),
+    )
+    return Answering(team=team, directory=theirs)
+
+
+def answered_by(incident: Incident | None, event: Event, now: datetime) -> dict[str, Any]:
+    """What intake says of teams: which answers the occurrence now, and which a hand-over names."""
+    found: dict[str, Any] = {}
+    if incident is not None and incident.handed:
+        there = answering(PLATFORM, now)
+        found = {"handed": there.team, "directory": there.directory}
+    match event:
+        case HandOverWanted():
+            team = {TEAM.name: TEAM, PLATFORM.name: PLATFORM}.get(event.team)
+            found["other"] = answering(team, now) if team else None
+        case HandBackWanted():
+            found["other"] = answering(TEAM, now)
+    return found
 
 
 def run(at: datetime | None = MONDAY, **changes: Any) -> RunRef:
@@ -170,7 +205,9 @@ class Play:
 
     def tell(self, event: Event, **situation: Any) -> Decision:
         """Something happens now; `situation` replaces parts of the surroundings for this decision only."""
-        surroundings = replace(self.world.situation(self.now), **situation)
+        surroundings = replace(
+            self.world.situation(self.now), **{**answered_by(self.current, event, self.now), **situation}
+        )
         decision = decide(self.current, event, surroundings, self.now)
         self.decisions.append((self.now, decision))
         self.current = decision.incident

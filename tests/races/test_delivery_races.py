@@ -170,7 +170,10 @@ def test_a_thread_that_moves_to_another_channel_while_its_root_is_posted(race_of
         before,
         worker=lambda both: both[0].one.shows(both[1]),
         mover=lambda both: both[0].other.storage.move_conversation(
-            conversation=both[1].conversation, channel="C0JOBS", now=both[0].other.clock()
+            conversation=both[1].conversation,
+            left=(both[1].channel, both[1].root_ts),
+            channel="C0JOBS",
+            now=both[0].other.clock(),
         ),
     ):
         found = end.town.storage.reads.conversation_of(record=end.scene[0].incident.record, number=1)

@@ -13,6 +13,7 @@ from typing import Any
 
 from bot.delivery import Deliverer, Pace
 from bot.delivery.messages import Messenger
+from bot.delivery.moving import Mover
 from bot.delivery.requests import Requester
 from bot.delivery.views import Views
 from bot.incidents.events import PersonEvent
@@ -109,6 +110,7 @@ class Process:
             clock=self.clock,
             policy_of=self._policy_of,
         )
+        mover = Mover(storage=self.storage, take_in=self.intake.take_in, fallback=lambda: None)
         self.deliverer = Deliverer(
             storage=self.storage,
             messenger=Messenger(chat=self.room, snapshot_of=records.snapshot),
@@ -117,14 +119,16 @@ class Process:
                 storage=self.storage,
                 chat=self.room,
                 snapshot_of=records.snapshot,
+                storm_of=records.storm,
+                storm_page_of=records.storm_page,
                 clock=self.clock,
                 pace=AT_ONCE,
-                fallback=lambda: None,
+                mover=mover,
             ),
             take_in=self.intake.take_in,
             clock=self.clock,
             pace=AT_ONCE,
-            fallback=lambda: None,
+            mover=mover,
             executor=self.own if self.born_leased else None,
         )
 

@@ -22,19 +22,23 @@ def test_an_owner_record_that_leads_to_nobody_falls_to_the_fallback_and_says_so(
 
     assert world.mentions() == []
     assert "the owner record of this job leads to no one" in world.thread("orders")
-    (fallback,) = world.channel("jobs")
+    records, fallback = world.channel("jobs")
+    assert "Owner records that lead to nobody" in records
     assert "the owner record of this job leads to no one" in fallback
 
 
 @pytest.mark.scenario(28)
 def test_an_archived_channel_is_left_for_the_fallback_channel(world: World) -> None:
     world.fails("orders", at="03:12")
+    old_channel, old_ts = world.place("orders")
     world.stage.slack.change_channel(CHANNELS["finance"], archived=True)
     world.moves_to("03:30")
 
     channel, _ = world.place("orders")
     assert channel == CHANNELS["jobs"]
-    assert len(world.channel("jobs")) >= 1
+    assert "This incident goes on here: its channel was archived. The thread before" in world.thread("orders")
+    assert f"/archives/{old_channel}/p{old_ts.replace('.', '')}" in str(world.messages("orders"))
+    assert len([each for each in world.stage.slack.messages(CHANNELS["jobs"]) if "thread_ts" not in each]) == 1
     assert [mention.channel for mention in world.mentions()] == ["finance", "jobs"]
     world.clicks("ana", "Acknowledge", "orders")
     assert "On it: ana" in world.text_of(world.root("orders"))
@@ -105,3 +109,20 @@ def test_a_job_that_moves_to_another_team_is_its_new_owners_from_then_on(world: 
     assert incident.acknowledgement is not None
     assert incident.acknowledgement.by.person.name == "gil"
     assert incident.status is Status.OPEN
+
+
+@pytest.mark.scenario(31)
+def test_history_and_budget_follow_a_job_that_moves(world: World) -> None:
+    world.has_run("revenue")
+    world.fails("revenue", at="03:12")
+    world.moves_to("03:18")
+    used, history = world.used("revenue"), world.reasons("revenue")
+    assert used > 0
+    world.has_policies(POLICIES.replace("fallback:", "  - {match: shop/revenue, team: growth}\nfallback:"))
+    world.rerun_fails("revenue")
+
+    assert world.used("revenue") >= used
+    assert world.reasons("revenue").startswith(history)
+    assert len(world.reruns()) == 1, "the mark was the other team's"
+    assert world.mentions()[-1].who == "growth-oncall"
+    assert world.incident("revenue").record == 1

@@ -152,3 +152,17 @@ def test_data_and_what_is_too_big_for_a_config_have_no_digest(tmp_path: Path) ->
 
     assert "digest" not in input_of(tmp_path, "orders.csv")
     assert "digest" not in input_of(tmp_path, "huge.ini")
+
+
+@pytest.mark.parametrize("name", ["rates.ini", "load.sql", "requirements-dev.txt"])
+def test_a_short_text_that_people_keep_is_there_in_words_without_its_secrets(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("host = a\npassword = Zq8xK2mPw94LtRb7Vd3NhJ6c\n")
+
+    assert input_of(tmp_path, name)["text"] == "host = a\npassword = [masked]\n"
+
+
+@pytest.mark.parametrize(("name", "size"), [("rates.ini", 9000), ("notes.txt", 10), ("orders.csv", 10)])
+def test_a_long_text_and_data_are_not_kept_in_words(tmp_path: Path, name: str, size: int) -> None:
+    (tmp_path / name).write_text("x\n" * size)
+
+    assert "text" not in input_of(tmp_path, name)

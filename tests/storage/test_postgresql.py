@@ -208,7 +208,7 @@ def test_moving_a_thread_takes_its_rows_in_the_order_in_which_settling_does(
     stored(mine, incident())
 
     def move() -> None:
-        mine.move_conversation(conversation=1, channel="C0JOBS", now=NOW)
+        mine.move_conversation(conversation=1, left=("C0DATA", None), channel="C0JOBS", now=NOW)
 
     with held_up(postgresql_url, move, by="SELECT 1 FROM views FOR UPDATE") as third:
         assert third.execute("SELECT id FROM conversations FOR UPDATE NOWAIT").fetchone() == (1,)

@@ -141,7 +141,8 @@ def test_a_conversation_moves_with_a_new_root(storage: SqlStorage) -> None:
     (row,) = storage.claim_effects(now=NOW, limit=9)
     assert (before, row.conversation is not None) == (("C0DATA", "1.0"), True)
 
-    storage.move_conversation(conversation=row.conversation or 0, channel="C0JOBS", now=NOW)
+    left = ("C0DATA", "1.0")
+    assert storage.move_conversation(conversation=row.conversation or 0, left=left, channel="C0JOBS", now=NOW)
     storage.retry(id=row.id, at=NOW, uncertain=False, code="is_archived")
 
     assert storage.claim_effects(now=NOW, limit=9) == ()
@@ -153,11 +154,26 @@ def test_a_conversation_moves_with_a_new_root(storage: SqlStorage) -> None:
     assert (again.channel, again.root_ts) == ("C0JOBS", "9.9")
 
 
+def test_a_conversation_moves_only_from_where_it_stands(storage: SqlStorage) -> None:
+    """Two sends that find the channel gone at once: the second must not take the new root away again."""
+    one, _ = stored(storage, incident())
+    root_posted(storage)
+    assert storage.move_conversation(conversation=1, left=("C0DATA", "1.0"), channel="C0JOBS", now=NOW)
+    view = claimed(storage)
+    assert view is not None
+    hand_back(storage, storage.settle_view(row=view, root_ts="9.9", now=NOW))
+
+    assert not storage.move_conversation(conversation=1, left=("C0DATA", "1.0"), channel="C0JOBS", now=NOW)
+    assert storage.reads.conversation_of(record=one.record, number=1) == ("C0JOBS", "9.9")
+    assert claimed(storage) is None
+
+
 def test_a_send_that_was_overtaken_by_a_move_names_no_root(storage: SqlStorage) -> None:
     one, _ = stored(storage, incident())
     view = claimed(storage)
     assert view is not None
-    storage.move_conversation(conversation=view.conversation, channel="C0JOBS", now=NOW)
+    left = (view.channel, view.root_ts)
+    assert storage.move_conversation(conversation=view.conversation, left=left, channel="C0JOBS", now=NOW)
 
     hand_back(storage, storage.settle_view(row=view, root_ts="1.0", now=NOW))
 

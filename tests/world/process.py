@@ -1,6 +1,6 @@
 """One life after the other of the product on one database, and the clock that is moved by hand. It speaks for nobody."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -24,18 +24,24 @@ NO_END = 2000
 
 @dataclass(slots=True)
 class Process:
-    """The process under test; instants are written "03:15" or "Tue 03:15" (UTC)."""
+    """The process under test; instants are written "03:15" or "Tue 03:15" (UTC).
+
+    `handing_over`: digests are written as well when they are due; stories about something else do without.
+    """
 
     stage: Stage
     database_url: str
     directory: Path
     policies: str = POLICIES
     pace: Pace = AT_ONCE
+    env: Mapping[str, str] = field(default_factory=dict)
     scheduler: FakeScheduler = field(default_factory=lambda: FakeScheduler(SCHEDULER))
     service: Service = field(init=False, repr=False)
     _process: ProcessClock = field(init=False, repr=False)
     delivering: bool = True
+    handing_over: bool = False
     _read_people_at: datetime | None = None
+    _digest_at: datetime | None = None
     _http: httpx.Client = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -81,6 +87,7 @@ class Process:
         for _ in range(NO_END):
             if self._read_people_at is None or self._read_people_at <= self.now:
                 self._read_people_at = steps["directory"](self.now)
+            self._digest_at = steps["digests"](self.now) if self.handing_over else None
             timer_at = steps["timers"](self.now)
             effect_at = steps["delivery"](self.now) if self.delivering else None
             if all(at is None or at > self.now for at in (timer_at, effect_at, self._next_due())):
@@ -131,6 +138,7 @@ class Process:
             "SLACK_API_URL": f"{self.stage.slack_url}/api/",
             "SOURCE_TOKENS": f"{SCHEDULER}:{SOURCE_TOKEN}",
             "STATE_DIR": str(self.directory / "state"),
+            **self.env,
         }
         self._process = ProcessClock(self.clock)
         settings = Settings.from_env(env)
@@ -148,5 +156,6 @@ class Process:
 
     def _next_due(self) -> datetime | None:
         storage = self.service.storage
-        due = (storage.next_timer_at(), storage.next_effect_at(now=self.now) if self.delivering else None)
+        effect_at = storage.next_effect_at(now=self.now) if self.delivering else None
+        due = (storage.next_timer_at(), effect_at, self._digest_at)
         return min((at for at in due if at is not None), default=None)

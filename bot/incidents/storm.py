@@ -1,0 +1,103 @@
+"""The storm of a channel: when many occurrences open at once they share one thread, as rows, and one ask a team. Pure values.
+
+It decides where a new occurrence is shown and whether an ask would say again what was said; the rest is the incident's own.
+
+    calm           an occurrence has a thread of its own
+    more than N    within the window: what opens from then on is a row of the channel's storm thread
+    it goes on     while more than half of N open within the window
+    it is over     as soon as all its rows are settled; what opens after a calmer window has a thread of its own again,
+                   and a storm that begins within an hour goes on in the same thread
+"""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from bot.incidents.policy import StormPolicy
+from bot.incidents.tally import Tally, counted, lately
+
+SAME_THREAD_WITHIN = timedelta(hours=1)
+ASKS_EVERY = timedelta(minutes=30)
+ROWS_A_PAGE = 40
+KEEP_ASKS = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StormPlace:
+    """The row of an occurrence in the storm of that number in the channel; `opened`: it has a thread of its own since."""
+
+    channel: str
+    number: int
+    row: int
+    opened: bool = False
+
+    @property
+    def storm(self) -> str:
+        """The storm's name."""
+        return f"{self.channel}/{self.number}"
+
+    @property
+    def page(self) -> int:
+        """The page of rows that shows it, from 1 on."""
+        return 1 + (self.row - 1) // ROWS_A_PAGE
+
+    @property
+    def begins_page(self) -> bool:
+        return self.row % ROWS_A_PAGE == 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """Somebody was asked in the storm's thread, up to that step of the ladder."""
+
+    who: str
+    step: int
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Storm:
+    """What a channel knows of its occurrences lately, and of its newest storm: its number (0: none yet), its rows, whom
+    it asked."""
+
+    channel: str
+    opened: Tally = ()
+    number: int = 0
+    rows: int = 0
+    last_at: datetime | None = None
+    asked: tuple[Asked, ...] = ()
+
+
+def aside(place: StormPlace | None) -> bool:
+    """An occurrence at this place has no thread of its own: a row of its channel's storm shows it."""
+    return place is not None and not place.opened
+
+
+def place_of_next(storm: Storm, policy: StormPolicy, now: datetime) -> StormPlace | None:
+    """Where an occurrence that opens now is shown; None: in a thread of its own."""
+    many = lately(storm.opened, window=policy.window, now=now) + 1
+    goes_on = storm.last_at is not None and now - storm.last_at < policy.window
+    if many <= (policy.jobs // 2 if goes_on else policy.jobs):
+        return None
+    if storm.last_at is not None and now - storm.last_at < SAME_THREAD_WITHIN:
+        return StormPlace(channel=storm.channel, number=storm.number, row=storm.rows + 1)
+    return StormPlace(channel=storm.channel, number=storm.number + 1, row=1)
+
+
+def after_opening(storm: Storm, place: StormPlace | None, policy: StormPolicy, now: datetime) -> Storm:
+    """The channel once an occurrence has opened at that place."""
+    storm = replace(storm, opened=counted(storm.opened, window=policy.window, now=now))
+    if place is None:
+        return storm
+    if place.row == 1:
+        storm = replace(storm, number=storm.number + 1, asked=())
+    return replace(storm, rows=place.row, last_at=now)
+
+
+def covers(storm: Storm, who: str, step: int, now: datetime) -> bool:
+    """Whether an ask of theirs, at that step or a later one, is still fresh."""
+    return any(one.who == who and one.step >= step and now - one.at < ASKS_EVERY for one in storm.asked)
+
+
+def after_ask(storm: Storm, who: str, step: int, now: datetime) -> Storm:
+    others = tuple(one for one in storm.asked if (one.who, one.step) != (who, step))
+    return replace(storm, asked=(*others, Asked(who=who, step=step, at=now))[-KEEP_ASKS:])

@@ -1,0 +1,189 @@
+"""An outage breaks many jobs of one channel at once: one thread for all of them, one ask a team, and each job its own record."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from bot.incidents.model import Outcome, Status
+from bot.incidents.storm import aside
+from tests.scenarios.outages import FINANCE, policies
+from tests.world.fixtures import Build
+from tests.world.people import CHANNELS, LOST_COLUMN, PEOPLE
+from tests.world.reports import Report
+from tests.world.world import World
+
+JOBS = tuple(f"feed-{number:03}" for number in range(60))
+CALM = 5
+
+
+def outage(world: World, jobs: Sequence[str] = JOBS, *, log: str = LOST_COLUMN) -> None:
+    """At 03:12 all of them fail, in one batch of the scheduler's."""
+    if world.now.hour < 3:
+        world.moves_to("03:12")
+    world.reports(
+        *(
+            Report(
+                kind="failed",
+                job=job,
+                at=world.now,
+                nominal=world.nominal_before(job, world.now),
+                error={"log": log, "exit_code": 1},
+            )
+            for job in jobs
+        )
+    )
+
+
+def storm(world: World) -> list[dict[str, Any]]:
+    """The messages of the channel's newest storm thread: its root, then its pages and asks."""
+    channel = CHANNELS["finance"]
+    root = [one for one in world.stage.slack.messages(channel) if "Storm" in world.text_of(one)][-1]
+    return [{**message, "channel": channel} for message in world.stage.slack.thread(channel, root["ts"])]
+
+
+def says(world: World, message: int = 0) -> str:
+    return world.text_of(storm(world)[message])
+
+
+def in_thread(world: World, job: str) -> bool:
+    """Whether the job's occurrence has a thread of its own."""
+    return not aside(world.incident(job).storm)
+
+
+@pytest.fixture
+def world(build_world: Build) -> World:
+    return build_world(policies=policies(storm=CALM, marked=False))
+
+
+@pytest.mark.scenario(36)
+def test_many_failures_of_a_channel_share_one_thread_and_ask_the_team_once(world: World) -> None:
+    outage(world)
+
+    own = [job for job in JOBS if in_thread(world, job)]
+    assert len(own) == CALM
+    assert len(world.stage.slack.messages(CHANNELS["finance"])) == CALM + 1
+    assert "55 jobs failed at once" in says(world)
+    assert "55 of 55 not settled yet" in says(world)
+    asks = [mention for mention in world.mentions() if "failed at once" in mention.text]
+    assert [mention.who for mention in asks] == ["finance-oncall"]
+    assert len(world.mentions()) == CALM + 1
+
+
+@pytest.mark.scenario(36)
+def test_every_job_keeps_its_record_closes_by_itself_and_the_thread_says_so(world: World) -> None:
+    outage(world)
+    row = JOBS[-1]
+    world.succeeds(row, generation=1, trigger="rerun", by="Olga")
+    assert world.incident(row).outcome is Outcome.RECOVERED_BY_HAND
+    assert "54 of 55 not settled yet" in says(world)
+    assert "opened" in world.reasons(row)
+
+    for job in JOBS[:-1]:
+        world.succeeds(job, generation=1, trigger="rerun", by="Olga")
+    assert {world.incident(job).status for job in JOBS} == {Status.RESOLVED}
+    assert "Storm over" in says(world)
+    assert "all settled" in says(world)
+    assert all(world.timeline(job) for job in JOBS)
+
+
+def test_the_rows_stand_on_pages_that_are_updated_in_place(world: World) -> None:
+    outage(world)
+    pages = [text for text in (world.text_of(message) for message in storm(world)) if "of the storm" in text]
+
+    assert len(pages) == 2
+    assert all(any(job in page for page in pages) for job in JOBS if not in_thread(world, job))
+    before = len(storm(world))
+    world.succeeds(JOBS[-1], generation=1, trigger="rerun", by="Olga")
+    assert len(storm(world)) == before
+    shown = "\n".join(world.text_of(message) for message in storm(world))
+    assert next(line for line in shown.splitlines() if JOBS[-1] in line).startswith("✅")
+
+
+def test_a_row_is_opened_into_a_thread_of_its_own_with_evidence_and_buttons(world: World) -> None:
+    outage(world)
+    row = JOBS[-1]
+    page = next(message for message in storm(world) if row in world.text_of(message))
+    section = next(block for block in page["blocks"] if row in block.get("text", {}).get("text", ""))
+    button = section["accessory"]
+    answer = world.stage.slack.click(
+        user=PEOPLE["ana"],
+        action_id=button["action_id"],
+        block_id=section["block_id"],
+        channel=page["channel"],
+        ts=page["ts"],
+    )
+    world.settles()
+
+    assert answer["status"] == 200
+    assert 'column "amount" does not exist' in world.thread(row)
+    world.clicks("ana", "Acknowledge", row)
+    assert world.incident(row).acknowledgement is not None
+    world.succeeds(row, generation=1, trigger="rerun", by="Olga")
+    assert "recovered" in world.text_of(world.root(row)) or "went well" in world.text_of(world.root(row))
+
+
+def test_the_ladder_climbs_for_the_team_and_not_for_each_job(world: World) -> None:
+    outage(world)
+    before = len(world.mentions())
+    world.passes(minutes=20)
+    climbed = world.mentions()[before:]
+
+    assert len([mention for mention in climbed if "failed at once" in mention.text]) == 1
+    assert len(climbed) == CALM + 1
+
+
+def test_a_calm_channel_beside_the_storm_is_not_drawn_into_it(world: World) -> None:
+    outage(world)
+    world.fails("ads", log=LOST_COLUMN)
+
+    assert in_thread(world, "ads")
+    assert "gil" in {mention.who for mention in world.mentions()} or "growth-oncall" in {
+        mention.who for mention in world.mentions()
+    }
+
+
+def test_when_the_storm_has_passed_a_failure_has_a_thread_of_its_own_again(world: World) -> None:
+    outage(world, JOBS[:20])
+    world.passes(minutes=11)
+    world.fails(JOBS[30], log=LOST_COLUMN)
+
+    assert in_thread(world, JOBS[30])
+
+
+def test_the_storm_goes_on_in_its_thread_when_it_comes_back_soon(world: World) -> None:
+    outage(world, JOBS[:20])
+    world.passes(minutes=15)
+    outage(world, JOBS[20:40])
+
+    assert len([one for one in world.channel("finance") if "Storm" in one]) == 1
+    assert "30 jobs failed at once" in says(world)
+
+
+def test_killed_in_the_middle_of_the_storm_nothing_is_lost(world: World) -> None:
+    with world.undelivered():
+        outage(world, JOBS[:30])
+        world.kill()
+        outage(world, JOBS[30:])
+    world.kill()
+    world.settles()
+
+    assert "55 of 55 not settled yet" in says(world)
+    assert len(world.incidents()) == len(JOBS)
+
+
+def test_licensed_jobs_in_a_storm_wake_nobody_until_the_canary_fails(build_world: Build) -> None:
+    world = build_world(policies=policies(storm=CALM, canary=3))
+    for job in FINANCE:
+        world.has_run(job)
+    world.moves_to("03:12")
+    for job in FINANCE:
+        world.fails(job)
+    assert world.mentions() == []
+    assert "being rerun or held for a rerun" in says(world)
+
+    world.moves_to("03:18")
+    first = world.reruns()[0].job.name
+    world.rerun_fails(first)
+    assert [mention.who for mention in world.mentions()] == ["finance-oncall"]
+    assert {world.incident(job).status for job in FINANCE} == {Status.OPEN}
