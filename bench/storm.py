@@ -17,7 +17,7 @@ from storage.opening import open_storage
 
 JOBS, BATCH, WITHIN = 10_000, 50, 60.0
 TEAMS = 4
-AFTER = 30.0
+SETTLE, AFTER = 2.0, 30.0
 EVERY_JOB = 2 * JOBS
 
 
@@ -46,6 +46,7 @@ def _run(database: str, place: Path, kind: str) -> None:
         wait_for(f"http://127.0.0.1:{sink}/seen")
         with running("bench.serve", "-1", log=place / "serve.log", env=env):
             wait_for(f"http://127.0.0.1:{port}/readyz")
+            time.sleep(SETTLE)
             began, stored = _send(port)
             time.sleep(AFTER)
         counts = httpx.get(f"http://127.0.0.1:{sink}/counts").json()

@@ -10,12 +10,13 @@ from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from bot.incidents.calendar import at_local
+from bot.incidents.chronic import TIMES, WITHIN
 from bot.incidents.model import Incident, Outcome, Status
 from bot.incidents.policy import Hours, Team
 from bot.people import People
 from bot.render.digest import MOST_LINES, MOST_OPEN, Digest, NoticeKind, content_of
-from bot.render.lines import DecidedLine, StandingLine
-from bot.store import NewNotice, OpenLine, Storage
+from bot.render.lines import ChronicLine, DecidedLine, StandingLine
+from bot.store import Chronic, NewNotice, OpenLine, Storage
 from bot.teams import Teams
 
 SOON = timedelta(days=7)
@@ -103,6 +104,7 @@ class Digests:
             settled = reads.settled_since(self._teams.jobs_of([team.name]), since=since)
             decided = [line for one in settled if (line := self._decided(one)) is not None]
             ending = self._teams.ending([team.name], before=now + SOON)
+            chronic = reads.chronic(self._teams.jobs_of([team.name]), since=now - WITHIN, times=TIMES)
             marks = [mark for mark in self._teams.marks(team, now) if mark.confirm is not None]
             faults = self._teams.faults_of(team)
             return Digest(
@@ -117,6 +119,8 @@ class Digests:
                 recovered=len(settled) - len(decided),
                 ending=ending[:MOST_LINES],
                 ending_count=len(ending),
+                chronic=tuple(self._chronic(one) for one in chronic[:MOST_LINES]),
+                chronic_count=len(chronic),
                 marks=tuple(marks[:MOST_LINES]),
                 marks_count=len(marks),
                 faults=faults[:MOST_LINES],
@@ -131,6 +135,15 @@ class Digests:
             on_it=self._people().name(line.held_by) if line.held_by else None,
             until=line.held_until,
             url=self._teams.url_of(line.record, line.number),
+        )
+
+    def _chronic(self, one: Chronic) -> ChronicLine:
+        return ChronicLine(
+            job=one.job.name,
+            cause=self._teams.title(one.cause),
+            times=one.times,
+            last_at=one.last_at,
+            url=self._teams.url_of(one.record, self._storage.reads.occurrences_of(record=one.record)),
         )
 
     def _decided(self, incident: Incident) -> DecidedLine | None:

@@ -10,11 +10,12 @@ from sqlalchemy.dialects.postgresql import insert
 
 from bot.evidence.types import Evidence
 from bot.incidents.keys import JobKey
-from bot.incidents.model import Incident, Status
+from bot.incidents.model import Incident, Outcome, Status
 from bot.store import JobIncidents, StaleIncident
 from storage.columns import AnyRow
 from storage.tables import MATTERS, evidence, jobs, occurrences, records, timeline
 
+RECOVERIES = 12
 Name = tuple[int, int]
 """An occurrence: its record and its number."""
 
@@ -58,6 +59,17 @@ _PREVIOUS = (
     .order_by(occurrences.c.closed_at.desc(), occurrences.c.record.desc(), occurrences.c.number.desc())
     .limit(1)
 )
+_RECOVERED = (
+    select(occurrences.c.closed_at)
+    .where(
+        occurrences.c.job_id == bindparam("job"),
+        occurrences.c.fingerprint == bindparam("fingerprint"),
+        occurrences.c.closed_at >= bindparam("since"),
+        occurrences.c.outcome == Outcome.RECOVERED,
+    )
+    .order_by(occurrences.c.closed_at.desc())
+    .limit(RECOVERIES)
+)
 _JOB_KEYS = (
     select(occurrences.c.record, occurrences.c.number, jobs.c.scheduler, jobs.c.name)
     .join(jobs, jobs.c.id == occurrences.c.job_id)
@@ -97,6 +109,12 @@ def previous(connection: Connection, *, job: int, fingerprint: str, since: datet
     """The newest settled occurrence of this fingerprint since then, and how many there were."""
     row = connection.execute(_PREVIOUS, {"job": job, "fingerprint": fingerprint, "since": since}).one_or_none()
     return (_known(row), row.times) if row else (None, 0)
+
+
+def recovered(connection: Connection, *, job: int, fingerprint: str, since: datetime) -> tuple[datetime, ...]:
+    """When occurrences of this fingerprint recovered by a rerun since then, the newest first."""
+    values = {"job": job, "fingerprint": fingerprint, "since": since}
+    return tuple(connection.execute(_RECOVERED, values).scalars())
 
 
 def job_keys_of(connection: Connection, names: Collection[Name]) -> dict[Name, JobKey]:

@@ -14,6 +14,7 @@ from bot.incidents.keys import JobKey, RunRef
 from bot.incidents.model import UNRESOLVED, Incident
 from bot.store import Booking, EffectRow, EffectState, GoodRunFacts, JobRow, PastFailures, Scope, TimelineRow, Which
 from storage import budgets, incidents, past
+from storage.chronic_reads import SqlChronicReads
 from storage.columns import AnyRow
 from storage.jobs import job_row
 from storage.queue import EFFECTS
@@ -89,7 +90,7 @@ _TOTALS: tuple[tuple[str, Select[Any]], ...] = (
 )
 
 
-class SqlReads(SqlTeamReads, SqlStormReads):
+class SqlReads(SqlTeamReads, SqlStormReads, SqlChronicReads):
     """Implements `bot.store.Reads`."""
 
     def at_once(self) -> AbstractContextManager[object]:

@@ -103,6 +103,9 @@ class SqlUnitOfWork:
                 times += 1
         return max(found, key=incidents.settled_order, default=None), times
 
+    def recovered(self, *, job: int, fingerprint: str, since: datetime) -> tuple[datetime, ...]:
+        return incidents.recovered(self._connection, job=job, fingerprint=fingerprint, since=since)
+
     def _settled_here(self, job: int) -> list[Incident]:
         """What this transaction settled; the database does not know of it yet."""
         saved = [known.incident for known in self._gathered.saved.values() if known.job_id == job]

@@ -50,7 +50,9 @@ def _policies(policies: Policies) -> Iterator[Finding]:
                 part=str(job), health=Health.WARN, says="no team owns it: only admins can decide", fix="give it a team"
             )
         elif policy.team.channel is None and policy.fallback.channel is None:
-            yield Finding(part=str(job), health=Health.WARN, says="no channel and no fallback channel: nobody is told")
+            says = "no channel and no fallback channel: nobody is told"
+            fix = "name slack.channel in the team, or fallback.channel"
+            yield Finding(part=str(job), health=Health.WARN, says=says, fix=fix)
     for mark in void_marks(policies):
         yield Finding(part="safe marks", health=Health.WARN, says=str(mark))
 

@@ -186,7 +186,8 @@ class Deliverer:
             self._storage.retry(id=row.id, at=now, uncertain=False, code=failed.code)
             return
         too_old = row.created_at is not None and now - row.created_at > backoff.GIVE_UP_AFTER
-        if (failed.permanent and failed.code not in CHANNEL_GONE) or too_old:
+        waits_for_its_channel = row.conversation is not None and failed.code in CHANNEL_GONE
+        if (failed.permanent and not waits_for_its_channel) or too_old:
             self._bury(row, failed.code)
             return
         wait = backoff.LOOK_AFTER if failed.uncertain else backoff.wait(row.attempt + 1, failed.retry_after)

@@ -57,6 +57,8 @@ class Mover:
         elsewhere = self.fallback()
         if code not in CHANNEL_GONE or not elsewhere or row.channel is None or elsewhere == row.channel:
             return False
+        if row.conversation is None:
+            return False
         in_a_storm = isinstance(row, ViewRow) and row.storm is not None
         if self._moved(row, elsewhere, now) and not in_a_storm:
             url = self.thread_url(row.channel, row.root_ts) if row.root_ts else None
@@ -68,7 +70,7 @@ class Mover:
     def to_new_root(self, row: EffectRow | ViewRow, code: str, now: datetime) -> bool:
         """Whether the thread begins anew in its channel; False: it has no root, or that is not what is wrong."""
         gone = ROOT_GONE if isinstance(row, ViewRow) else THREAD_GONE
-        if code not in gone or row.root_ts is None or row.channel is None:
+        if code not in gone or row.root_ts is None or row.channel is None or row.conversation is None:
             return False
         self._moved(row, row.channel, now)
         return True

@@ -11,6 +11,7 @@ from bot.incidents.model import Acknowledgement, Ask, AskKind, Chase
 from bot.incidents.people import By, Destination, Mention, MentionKind, Person
 from bot.incidents.policy import Audience, Door
 from bot.incidents.situation import Situation
+from bot.incidents.storm import Held
 
 
 def ask_owner(
@@ -136,6 +137,9 @@ def _write_ask(
     proposal: Mapping[str, Any] | None = None,
 ) -> None:
     incident, situation = draft.incident, draft.situation
+    if draft.taken is not None:
+        _is_taken(draft, draft.taken)
+        return
     usable = tuple(door for door in doors if door in situation.doors)
     elsewhere = _elsewhere(situation, usable, mentions) if mentions else _fallback(situation)
     in_channel = Door.CHANNEL in usable or not elsewhere
@@ -197,6 +201,17 @@ def _fallback(situation: Situation) -> tuple[Destination, ...]:
     if fallback.email and Door.EMAIL in situation.doors:
         found.append(Destination(door=Door.EMAIL, address=fallback.email))
     return tuple(found)
+
+
+def _is_taken(draft: Draft, held: Held) -> None:
+    """Somebody is on it for all jobs of the team in the storm: for this one as well, from now on."""
+    first_word_at = draft.incident.first_word_at or held.by.at
+    draft.set(
+        acknowledgement=Acknowledgement(by=held.by, until=held.until),
+        first_word_at=first_word_at,
+        chase=replace(draft.incident.chase, reason=""),
+    )
+    draft.note("acknowledged", f"{held.by.person} is on it for all jobs of the team in the storm", by=held.by)
 
 
 def _note_to_holder(draft: Draft, ask: Ask) -> None:

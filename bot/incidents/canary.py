@@ -12,11 +12,13 @@ One that goes away before it was asked for (taken, fixed, paused) gives its plac
 """
 
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from bot.incidents.policy import CanaryPolicy
 from bot.incidents.tally import Tally, counted, lately
+
+FORGET_AFTER = timedelta(hours=24)
 
 
 class Stage(StrEnum):
@@ -39,6 +41,7 @@ class Canary:
 
     While it is on, `gone` counts those of the wave that went, `out` those that have no result yet, `planned` and `held`
     those before that. `told` are the teams that were asked about held reruns since it was last on.
+    `stirred_at`: when it last changed.
     """
 
     cause: str
@@ -51,6 +54,7 @@ class Canary:
     stopped_at: datetime | None = None
     stopped_by: str = ""
     told: tuple[str, ...] = ()
+    stirred_at: datetime | None = None
 
     @property
     def on(self) -> bool:
@@ -65,6 +69,12 @@ class Canary:
     def due(self) -> int:
         """How many of those held may go now: the places of the wave that nobody who backs off will take."""
         return min(self.held, max(0, self.wave - self.gone - self.planned)) if self.on else 0
+
+
+def remembered(canary: Canary, now: datetime) -> Canary:
+    """The canary as it counts now: of one that nothing has stirred for so long nobody waits any more."""
+    forgotten = canary.on and canary.stirred_at is not None and now - canary.stirred_at > FORGET_AFTER
+    return Canary(cause=canary.cause) if forgotten else canary
 
 
 def opens(canary: Canary, policy: CanaryPolicy, now: datetime) -> bool:

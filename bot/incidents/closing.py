@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import datetime
 
-from bot.incidents import asking, planning, reruns
+from bot.incidents import asking, chronic, planning, reruns
 from bot.incidents.chase import reachable
 from bot.incidents.draft import Draft
 from bot.incidents.effects import ReplyKind
@@ -52,6 +52,7 @@ def succeeded(draft: Draft, event: RunSucceeded) -> None:
     draft.set(owed=left)
     if not left and (paid or _confirms(event, incident)):
         resolve(draft, outcome_of(event, incident, mine=mine), event=event)
+        chronic.consider(draft)
         return
     _still_owed(draft, event, ended=rerun if mine else None)
 
@@ -129,6 +130,7 @@ def resolve(draft: Draft, outcome: Outcome, *, event: RunSucceeded | None = None
         by_hand=None,
         unconfirmed=False,
         verify_by=None,
+        chronic_at=None,
     )
     draft.note("resolved", outcome, by=by, run=event.run.run_id if event else None)
     draft.reply(

@@ -26,6 +26,7 @@ from datetime import datetime
 
 from bot.incidents import (
     asking,
+    chronic,
     closing,
     handover,
     holding,
@@ -73,7 +74,6 @@ from bot.incidents.events import (
     StillNeeded,
     StopRerunWanted,
     ThreadMoved,
-    ThreadWanted,
     TimerDue,
     UndoWanted,
     WaitWanted,
@@ -88,6 +88,7 @@ from bot.incidents.model import (
     timers_of,
 )
 from bot.incidents.situation import Decision, Situation
+from bot.incidents.storm_events import StormEvent
 
 __all__ = ["ForbiddenTransition", "concerns", "decide", "still_wanted"]
 
@@ -118,8 +119,8 @@ def decide(incident: Incident | None, event: Event, situation: Situation, now: d
     draft = Draft(incident, situation, now)
     if incident is None:
         _without_incident(draft, event)
-    elif isinstance(event, ThreadWanted):
-        storms.open_thread(draft, event)
+    elif isinstance(event, StormEvent):
+        storms.said(draft, event, refusals.may_decide)
     elif incident.status.unresolved:
         _unresolved(draft, event)
     else:
@@ -240,6 +241,8 @@ def _settled(draft: Draft, event: Event) -> None:
             holding.ran_while_held(draft, event)
         case Status.PAUSED | Status.LEFT, TimerDue() if event.timer in timers_of(draft.incident):
             holding.ended(draft)
+        case Status.RESOLVED, TimerDue() if event.timer in timers_of(draft.incident):
+            chronic.ask(draft)
         case _, SchedulerAnswered():
             _answered(draft, event)
         case Status.PAUSED, PauseWanted():

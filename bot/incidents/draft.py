@@ -15,6 +15,7 @@ from bot.incidents.model import Incident
 from bot.incidents.people import By, Destination, Mention
 from bot.incidents.policy import Door, Mode
 from bot.incidents.situation import Decision, Platform, Situation
+from bot.incidents.storm import Held
 
 
 class Draft:
@@ -78,7 +79,7 @@ class Draft:
         if mention and thread and not quiet and self.situation.away:
             there = (Destination(door=Door.CHANNEL, address=self.situation.away),)
             self.effects.append(Reply(kind=kind, facts=facts, mention=mention, elsewhere=there, thread=False))
-            mention = ()
+            mention, broadcast = (), False
         self.effects.append(
             Reply(
                 kind=kind,
@@ -89,6 +90,14 @@ class Draft:
                 thread=thread,
             )
         )
+
+    @property
+    def taken(self) -> Held | None:
+        """Who is on it for all jobs of the team, where the occurrence is a row of a storm."""
+        known, team = self.situation.storm, self.situation.team
+        if known is None or not storm.aside(self.incident.storm):
+            return None
+        return storm.held_by(known, storm.team_key(team.name if team is not None else ""), self.now)
 
     def ask_platform(self, who: Platform) -> None:
         """The team that answers for the cause is asked once a storm."""
@@ -107,7 +116,7 @@ class Draft:
     ) -> None:
         team = self.situation.team
         name = team.name if team is not None else ""
-        who = f"team {name}" if thread else f"holder {', '.join(each.address for each in elsewhere)}"
+        who = storm.team_key(name) if thread else f"holder {', '.join(each.address for each in elsewhere)}"
         told = {"team": name, "ask": facts.get("ask"), "reason": self.incident.reason}
         self._ask_in_storm(
             who, step, mention=mention, elsewhere=elsewhere, broadcast=broadcast, thread=thread, facts=told

@@ -12,7 +12,7 @@ from typing import Any
 from bot.incidents.canary import Stage
 from bot.incidents.keys import Action, Cost, RunRef
 from bot.incidents.people import By, Destination, Mention
-from bot.incidents.storm import StormPlace
+from bot.incidents.storm import Held, StormPlace
 
 
 class ReplyKind(StrEnum):
@@ -30,7 +30,8 @@ class ReplyKind(StrEnum):
     delay, by, hand, fix, downstream · returned: times, last_outcome, last_number, last_closed_at, last_fix, last_decision,
     held · run: what (by_hand, started, cancelled, skipped), run, by, nominal_time, reason, withdrew ·
     cause: by, cause, was, note, marked, revoked, back · handed: by, to, was, note, back, asked ·
-    moved: left (a channel), url, code · storm_ask: team, ask, reason, platform.
+    moved: left (a channel), url, code · storm_ask: team, ask, reason, platform · chronic: times, days ·
+    storm_taken: by, team, until.
     """
 
     EVIDENCE = "evidence"
@@ -55,6 +56,8 @@ class ReplyKind(StrEnum):
     HANDED = "handed"
     MOVED = "moved"
     STORM_ASK = "storm_ask"
+    CHRONIC = "chronic"
+    STORM_TAKEN = "storm_taken"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +101,14 @@ class StormAsked:
     channel: str
     who: str
     step: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HoldStorm:
+    """Somebody is on it for all of a team: they are not asked in the storm meanwhile."""
+
+    channel: str
+    held: Held
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,6 +204,7 @@ Effect = (
     OpenThread
     | JoinStorm
     | StormAsked
+    | HoldStorm
     | Reply
     | AskScheduler
     | LookFor

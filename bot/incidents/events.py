@@ -7,6 +7,7 @@ from enum import StrEnum
 from bot.incidents.keys import Action, Cost, RunRef
 from bot.incidents.model import AtEnd, Failure, Timer
 from bot.incidents.people import By
+from bot.incidents.storm_events import StormTaken, ThreadWanted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -315,13 +316,6 @@ class HandBackWanted:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ThreadWanted:
-    """A person wants to see an occurrence that is a row of a storm in a thread of its own."""
-
-    by: By
-
-
 RunEvent = RunStarted | RunSucceeded | RunFailed | RunCancelled | RunSkipped | RunLate | ScheduleChanged
 PersonEvent = (
     Acknowledged
@@ -345,5 +339,6 @@ PersonEvent = (
     | HandOverWanted
     | HandBackWanted
     | ThreadWanted
+    | StormTaken
 )
 Event = RunEvent | PersonEvent | TimerDue | SchedulerAnswered | DeliveryBuried | ThreadMoved

@@ -162,8 +162,13 @@ def marked(memory: JobMemory, mark: SafeMark, *, safe: bool) -> JobMemory:
 
 def marks_of(memory: JobMemory, written: tuple[SafeMark, ...]) -> tuple[SafeMark, ...]:
     """All marks of the job: those `written` in policies.yaml, void where somebody took them back since, then its own."""
+    return (*written_marks(memory, written), *memory.marks)
+
+
+def written_marks(memory: JobMemory, written: tuple[SafeMark, ...]) -> tuple[SafeMark, ...]:
+    """The marks of policies.yaml, void where somebody took them back since."""
     revoked_at = {known.cause: known.since for known in memory.revoked}
-    return (*(_unless_revoked(mark, revoked_at.get(mark.cause)) for mark in written), *memory.marks)
+    return tuple(_unless_revoked(mark, revoked_at.get(mark.cause)) for mark in written)
 
 
 def _unless_revoked(mark: SafeMark, revoked_at: datetime | None) -> SafeMark:

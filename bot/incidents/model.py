@@ -307,6 +307,7 @@ class Incident:
     observed: bool = False
     noted: int = 0
     storm: StormPlace | None = None
+    chronic_at: datetime | None = None
     handed: tuple[Handover, ...] = ()
 
     @property
@@ -324,6 +325,7 @@ class TimerKind(StrEnum):
     VERIFY = "verify"
     UNTIL = "until"
     RELEASE = "release"
+    CHRONIC = "chronic"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -341,8 +343,8 @@ def timers_of(incident: Incident) -> tuple[Timer, ...]:
         due.append((TimerKind.ASK, incident.chase.next.at if incident.chase.next else None))
         due.append((TimerKind.RERUN, incident.rerun.due_at if incident.rerun else None))
         due.append((TimerKind.APPROVAL, incident.proposal.expires_at if incident.proposal else None))
-    if incident.status is Status.VERIFYING:
-        due.append((TimerKind.VERIFY, incident.verify_by))
+    due.append((TimerKind.VERIFY, incident.verify_by if incident.status is Status.VERIFYING else None))
+    due.append((TimerKind.CHRONIC, incident.chronic_at if incident.status is Status.RESOLVED else None))
     if incident.status in (Status.PAUSED, Status.LEFT):
         due.append((TimerKind.UNTIL, incident.decision.until if incident.decision else None))
     return tuple(Timer(kind=kind, due_at=at) for kind, at in due if at is not None)

@@ -66,6 +66,7 @@ class Situation:
     `linked` the newest settled record of the job. `unresolved` is the record of another unresolved occurrence of the job.
     `newer`: the number of a later occurrence of the same record. `retired`: the job was retired in force.
     `suspended`: causes whose mark three failing reruns in a row have suspended.
+    `recovered`: when earlier occurrences of this failure recovered by a rerun, lately.
     `storm` is what the channel of the job knows of its occurrences, where that matters; `platform` answers for the cause
     beside the owner, when its rule says so.
     `canaries` are those of the causes that may be rerun by licence here; `stage` is where the incident's own rerun stands.
@@ -90,6 +91,7 @@ class Situation:
     canaries: tuple[Canary, ...] = ()
     stage: Stage | None = None
     storm: Storm | None = None
+    recovered: tuple[datetime, ...] = ()
     platform: Platform | None = None
     reruns: tuple[tuple[datetime | None, int], ...] = ()
     live: frozenset[datetime | None] = frozenset()

@@ -12,6 +12,7 @@ It decides where a new occurrence is shown and whether an ask would say again wh
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from bot.incidents.people import By
 from bot.incidents.policy import StormPolicy
 from bot.incidents.tally import Tally, counted, lately
 
@@ -55,9 +56,18 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """Somebody is on it for all of `who`, until then."""
+
+    who: str
+    by: By
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Storm:
     """What a channel knows of its occurrences lately, and of its newest storm: its number (0: none yet), its rows, whom
-    it asked."""
+    it asked, who is on it."""
 
     channel: str
     opened: Tally = ()
@@ -65,6 +75,7 @@ class Storm:
     rows: int = 0
     last_at: datetime | None = None
     asked: tuple[Asked, ...] = ()
+    held: tuple[Held, ...] = ()
 
 
 def aside(place: StormPlace | None) -> bool:
@@ -89,15 +100,31 @@ def after_opening(storm: Storm, place: StormPlace | None, policy: StormPolicy, n
     if place is None:
         return storm
     if place.row == 1:
-        storm = replace(storm, number=storm.number + 1, asked=())
+        storm = replace(storm, number=storm.number + 1, asked=(), held=())
     return replace(storm, rows=place.row, last_at=now)
 
 
+def team_key(name: str) -> str:
+    """The team as asks of the storm name it."""
+    return f"team {name}"
+
+
 def covers(storm: Storm, who: str, step: int, now: datetime) -> bool:
-    """Whether an ask of theirs, at that step or a later one, is still fresh."""
-    return any(one.who == who and one.step >= step and now - one.at < ASKS_EVERY for one in storm.asked)
+    """Whether one of them is on it, or an ask of theirs, at that step or a later one, is still fresh."""
+    return held_by(storm, who, now) is not None or any(
+        one.who == who and one.step >= step and now - one.at < ASKS_EVERY for one in storm.asked
+    )
+
+
+def held_by(storm: Storm, who: str, now: datetime) -> Held | None:
+    """Who is on it for all of them, if somebody is."""
+    return next((one for one in storm.held if one.who == who and now < one.until), None)
 
 
 def after_ask(storm: Storm, who: str, step: int, now: datetime) -> Storm:
     others = tuple(one for one in storm.asked if (one.who, one.step) != (who, step))
     return replace(storm, asked=(*others, Asked(who=who, step=step, at=now))[-KEEP_ASKS:])
+
+
+def after_taking(storm: Storm, held: Held) -> Storm:
+    return replace(storm, held=(*(one for one in storm.held if one.who != held.who), held))

@@ -29,7 +29,7 @@ class Canaries:
         """Take over the gates that were locked for these causes; `keys` are the reruns whose stages may be asked for."""
         for cause in causes:
             gate = gates[gate_of(cause)]
-            self._known[cause] = self._read[cause] = gate.canary or Canary(cause=cause)
+            self._take(cause, gate)
         if any(one.on or one.stopped_at for one in self._known.values()):
             self._stages.update(self._uow.stages(keys=keys))
 
@@ -97,6 +97,7 @@ class Canaries:
                 self._uow.let_held(cause=cause, count=known.due)
                 known = canary.let(known, known.due)
             if known != self._read[cause]:
+                known = replace(known, stirred_at=self._now)
                 self._uow.save_gate(Gate(name=gate_of(cause), canary=known))
 
     def _stop(self, known: Canary, job: JobKey) -> None:
@@ -104,9 +105,12 @@ class Canaries:
         if known.on:
             self._uow.stop_held(cause=known.cause)
 
+    def _take(self, cause: str, gate: Gate) -> None:
+        self._read[cause] = gate.canary or Canary(cause=cause)
+        self._known[cause] = canary.remembered(self._read[cause], self._now)
+
     def _canary(self, cause: str) -> Canary:
         if cause not in self._known:
             name = gate_of(cause)
-            found = self._uow.lock_gates(names=[name])[name].canary or Canary(cause=cause)
-            self._known[cause] = self._read[cause] = found
+            self._take(cause, self._uow.lock_gates(names=[name])[name])
         return self._known[cause]

@@ -10,8 +10,10 @@ from bot.incidents.canary import Stage
 from bot.incidents.events import Event, RunFailed, RunLate, RunStarted
 from bot.incidents.keys import JobKey
 from bot.incidents.licence import still_licensed
+from bot.incidents.memory import marks_of
 from bot.incidents.model import Incident
 from bot.incidents.storm import Storm, aside
+from bot.incidents.storm_events import StormTaken
 from bot.intake import canaries, storms
 from bot.intake.canaries import Canaries
 from bot.intake.storms import Storms
@@ -65,7 +67,8 @@ class Gates:
     def storm(self, key: JobKey, target: Incident | None, event: Event) -> Storm | None:
         """The storm of the channel in which the event may open an occurrence, or of which `target` is a row."""
         opens = target is None and isinstance(event, RunFailed | RunLate | RunStarted)
-        row = target is not None and aside(target.storm)
+        taken = isinstance(event, StormTaken)
+        row = target is not None and target.storm is not None and (taken or aside(target.storm))
         channel = self._channel(key, target) if opens or row else ""
         return self.storms.of(channel) if channel else None
 
@@ -87,4 +90,4 @@ class Gates:
 
     def _licensed(self, read: Read, cause: str) -> bool:
         policy = self._world_of(read.key).policy
-        return still_licensed(cause, policy, (*policy.safe_marks, *read.memory.marks))
+        return still_licensed(cause, policy, marks_of(read.memory, policy.safe_marks))

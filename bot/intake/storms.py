@@ -5,7 +5,7 @@ from datetime import datetime
 
 from bot.incidents import storm
 from bot.incidents.policy import StormPolicy
-from bot.incidents.storm import Storm, StormPlace
+from bot.incidents.storm import Held, Storm, StormPlace
 from bot.store import Gate, UnitOfWork
 
 
@@ -40,6 +40,9 @@ class Storms:
 
     def asked(self, channel: str, *, who: str, step: int) -> None:
         self._known[channel] = storm.after_ask(self.of(channel), who, step, self._now)
+
+    def taken(self, channel: str, held: Held) -> None:
+        self._known[channel] = storm.after_taking(self.of(channel), held)
 
     def save(self) -> None:
         for channel in sorted(self._known):

@@ -73,6 +73,7 @@ def situation_of(
     canaries: tuple[Canary, ...] = (),
     stage: Stage | None = None,
     storm: Storm | None = None,
+    recovered: tuple[datetime, ...] = (),
 ) -> Situation:
     """The surroundings of a decision about `about` (None: none is unresolved), for `failure` when the event is one."""
     memory, policy = read.memory, world.policy
@@ -101,6 +102,7 @@ def situation_of(
         canaries=canaries,
         stage=stage,
         storm=storm,
+        recovered=recovered,
         platform=world.platform(failure.cause) if storm is not None and failure is not None else None,
         reruns=tuple((time, _reruns(time, rows, failure)) for time, rows in runs.items()),
         live=_live(memory, now),

@@ -14,7 +14,7 @@ from bot import cron
 from bot.incidents import lateness
 from bot.incidents import memory as past
 from bot.incidents.decide import concerns, decide
-from bot.incidents.events import Event, RunFailed, RunLate, RunStarted, ScheduleChanged, TimerDue
+from bot.incidents.events import Event, RunFailed, RunLate, ScheduleChanged, TimerDue
 from bot.incidents.keys import JobKey
 from bot.incidents.matching import untroubled
 from bot.incidents.model import Incident, Status, timers_of
@@ -22,15 +22,15 @@ from bot.incidents.situation import Waiting
 from bot.intake.folding import remember, superseded, with_incident
 from bot.intake.gates import Gates
 from bot.intake.inbound import DeadlinePassed, Inbound, Outcome, PolicyChanged, Result, answer_of
+from bot.intake.looking import Looks
 from bot.intake.reading import ReadEvent
-from bot.intake.surroundings import Read, World, scopes_of, situation_of
+from bot.intake.surroundings import Read, World, situation_of
 from bot.intake.writing import Pen, write
 from bot.sources import SourceEvent
 from bot.store import JobIncidents, JobRow, JobTimer, RunRow, RunState, UnitOfWork
 
 HELD = frozenset({Status.PAUSED, Status.RETIRED})
 DEADLINES = (lateness.START_BY, lateness.FINISH_BY)
-RUN_EVENTS = (RunFailed, RunLate)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +61,7 @@ class Transaction:
         self._loaded: dict[JobKey, Read] = {}
         self._rewrite: set[JobKey] = set()
         self._gates = Gates(uow, self._world, now)
+        self._looks = Looks(uow, now)
 
     def run(self, batch: list[Prepared]) -> list[Outcome]:
         stored = self._uow.outcomes(keys={one.inbound.key for one in batch})
@@ -259,18 +260,19 @@ class Transaction:
         world = replace(self._world(read.key), downstream=downstream)
         if target is not None:
             world = self._around(world, target, event, self._now)
-        failure = event.failure if isinstance(event, RUN_EVENTS) else None
+        failure = event.failure if isinstance(event, RunFailed | RunLate) else None
         situation = situation_of(
             read,
             world,
             self._now,
-            booked=self._booked(read, target, event, world),
+            booked=self._looks.booked(read, target, event, world),
             about=target,
             failure=failure,
-            previous=self._previous(read, target, event, world),
+            previous=self._looks.previous(read, target, event, world),
             canaries=self._gates.canaries.known,
             stage=self._gates.stage(target),
             storm=self._gates.storm(read.key, target, event),
+            recovered=self._looks.recovered(read, target, event),
         )
         decision = decide(target, event, situation, self._now)
         pen = Pen(
@@ -287,19 +289,6 @@ class Transaction:
             if target is not None and target.status in HELD and saved.status not in HELD:
                 self._watch(read)
         return answer_of(decision, saved)
-
-    def _booked(self, read: Read, target: Incident | None, event: Event, world: World) -> Mapping[Any, float]:
-        if target is None and not isinstance(event, RUN_EVENTS):
-            return {}
-        if isinstance(event, RunStarted | ScheduleChanged):
-            return {}
-        return self._uow.booked(scopes=scopes_of(read.key, world.policy, self._now))
-
-    def _previous(self, read: Read, target: Incident | None, event: Event, world: World) -> tuple[Incident | None, int]:
-        if target is not None or not isinstance(event, RUN_EVENTS):
-            return None, 0
-        since = self._now - world.policy.limits.reopen_within
-        return self._uow.previous(job=read.id, fingerprint=event.failure.fingerprint, since=since)
 
     def _world(self, key: JobKey) -> World:
         if key not in self._worlds:

@@ -15,6 +15,7 @@ from bot.incidents.canary import Stage
 from bot.incidents.effects import (
     AskScheduler,
     Effect,
+    HoldStorm,
     JoinStorm,
     LookFor,
     MarkCause,
@@ -86,6 +87,8 @@ def _write_effects(pen: Pen, decision: Decision, incident: Incident | None) -> N
                 _open_thread(pen, incident, effect)
             case JoinStorm() if incident is not None:
                 _join_storm(pen, incident, effect)
+            case HoldStorm():
+                pen.gates.storms.taken(effect.channel, effect.held)
             case StormAsked():
                 pen.gates.storms.asked(effect.channel, who=effect.who, step=effect.step)
             case Reply() | AskScheduler() | LookFor() if incident is not None:

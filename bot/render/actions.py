@@ -48,6 +48,7 @@ class ActionId(StrEnum):
     MORE = "more"
     OPEN_RECORD = "open_record"
     OPEN_THREAD = "open_thread"
+    TAKE_STORM = "take_storm"
 
 
 class CallbackId(StrEnum):

@@ -48,6 +48,7 @@ _LABELS = {
     ActionId.MORE: "More",
     ActionId.OPEN_RECORD: "Open record",
     ActionId.OPEN_THREAD: "Open thread",
+    ActionId.TAKE_STORM: "We are on it",
 }
 _PRIMARY = (ActionId.ACK, ActionId.APPROVE)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from bot.render.lines import DecidedLine, EndingLine, MarkLine, OwnerFault, StandingLine
+from bot.render.lines import ChronicLine, DecidedLine, EndingLine, MarkLine, OwnerFault, StandingLine
 from bot.render.rendered import Rendered
 from bot.render.templates import draft
 
@@ -45,6 +45,8 @@ class Digest:
     recovered: int = 0
     ending: tuple[EndingLine, ...] = ()
     ending_count: int = 0
+    chronic: tuple[ChronicLine, ...] = ()
+    chronic_count: int = 0
     marks: tuple[MarkLine, ...] = ()
     marks_count: int = 0
     faults: tuple[OwnerFault, ...] = ()
@@ -53,7 +55,8 @@ class Digest:
     @property
     def says_something(self) -> bool:
         """What healed by itself is no reason to write."""
-        return bool(self.open_count or self.decided_count or self.ending_count or self.marks_count or self.faults_count)
+        counts = (self.open_count, self.decided_count, self.ending_count, self.chronic_count)
+        return any(counts) or bool(self.marks_count or self.faults_count)
 
 
 def content_of(kind: NoticeKind, facts: object, *, until: datetime | None = None) -> dict[str, Any]:

@@ -132,8 +132,14 @@ def _records(page: Home, name: str, records: Sequence[HomeRecord], *, count: int
         values = {**values_of(snapshot), "p": snapshot.incident.proposal, "record": record, "many": len(page.teams) > 1}
         blocks += draft("home_record", values, zone=snapshot.zone).blocks
         if record.decides:
-            blocks += buttons.row(snapshot, offers.shown(snapshot), name=f"{name}{number}")
+            blocks += buttons.row(snapshot, [*offers.shown(snapshot), *_thread(snapshot)], name=f"{name}{number}")
     return [*blocks, *_rest(page, count - len(records), where="/job-health")]
+
+
+def _thread(snapshot: Snapshot) -> tuple[ActionId, ...]:
+    """A row of a storm has no thread of its own until somebody wants it."""
+    place = snapshot.incident.storm
+    return (ActionId.OPEN_THREAD,) if place is not None and not place.opened else ()
 
 
 def _listed(page: Home, template: str, lines: Sequence[Any], *, most: int) -> list[Block]:

@@ -45,6 +45,17 @@ class Confirm(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ChronicLine:
+    """A failure that reruns mend again and again: so often since the last week began, last at `last_at`."""
+
+    job: str
+    cause: str
+    times: int
+    last_at: datetime
+    url: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MarkLine:
     """A cause that a team marked safe for some of its jobs, and how reruns under it ended lately.
 

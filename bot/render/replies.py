@@ -25,7 +25,18 @@ FACTS: dict[ReplyKind, tuple[str, ...]] = {
     ReplyKind.APPROVAL: ("number", "reason", "estimate", "left", "expires_at", "owed", "asked_by"),
     ReplyKind.JOINED: ("cause", "title", "message", "evidence", "count", "while_verifying", "different", "fix"),
     ReplyKind.OWED_REMAINS: ("ran", "owed", "paid"),
-    ReplyKind.RERUN: ("state", "action", "automatic", "nominal_times", "fresh", "by", "at", "cause", "message", "reason"),
+    ReplyKind.RERUN: (
+        "state",
+        "action",
+        "automatic",
+        "nominal_times",
+        "fresh",
+        "by",
+        "at",
+        "cause",
+        "message",
+        "reason",
+    ),
     ReplyKind.ACKNOWLEDGED: ("by", "until", "changed", "taken_from", "waits"),
     ReplyKind.RELEASED: ("by", "held_by"),
     ReplyKind.WATCHING: ("by",),
@@ -37,6 +48,8 @@ FACTS: dict[ReplyKind, tuple[str, ...]] = {
     ReplyKind.RESOLVED: ("outcome", "run", "nominal_time", "delay", "by", "hand", "fix", "downstream"),
     ReplyKind.RETURNED: ("times", "last_outcome", "last_number", "last_closed_at", "last_fix", "last_decision", "held"),
     ReplyKind.RUN: ("what", "run", "by", "nominal_time", "reason", "withdrew"),
+    ReplyKind.CHRONIC: ("times", "days"),
+    ReplyKind.STORM_TAKEN: ("by", "team", "until"),
     ReplyKind.STORM_ASK: ("team", "ask", "reason", "platform"),
     ReplyKind.CAUSE: ("by", "cause", "was", "note", "marked", "revoked", "reason", "back"),
     ReplyKind.HANDED: ("by", "to", "was", "note", "back", "asked"),
@@ -69,6 +82,8 @@ def reply(
 def _offered(kind: ReplyKind, facts: Mapping[str, Any], snapshot: Snapshot) -> tuple[ActionId, ...]:
     """The buttons beside a reply: none that the occurrence as it stands now would refuse."""
     incident = snapshot.incident
+    if kind is ReplyKind.STORM_ASK:
+        return (ActionId.TAKE_STORM,) if not facts.get("platform") and incident.storm is not None else ()
     on_root = offers.shown(snapshot)
     if not incident.status.unresolved:
         return ()

@@ -3,6 +3,7 @@
 `storage/` implements it for SQLite and PostgreSQL alike. Instants are aware UTC.
 """
 
+from bot.store.chronic_reads import Chronic
 from bot.store.reads import GoodRunFacts, PastFailures, Reads, TimelineRow, Which
 from bot.store.rows import (
     Booking,
@@ -35,6 +36,7 @@ __all__ = [
     "EVERYTHING",
     "AskLine",
     "Booking",
+    "Chronic",
     "Committed",
     "EffectKind",
     "EffectRow",

@@ -11,6 +11,7 @@ from bot.evidence.types import Evidence
 from bot.incidents.keys import JobKey, RunRef
 from bot.incidents.model import Incident
 from bot.incidents.people import By
+from bot.store.chronic_reads import ChronicReads
 from bot.store.rows import Booking, EffectRow, EffectState, JobRow, Scope
 from bot.store.storm_reads import StormReads
 from bot.store.team_reads import TeamReads
@@ -53,7 +54,7 @@ class PastFailures:
     newest: tuple[Incident, ...] = ()
 
 
-class Reads(TeamReads, StormReads, Protocol):
+class Reads(TeamReads, StormReads, ChronicReads, Protocol):
     """Looks into the newest committed state; every method is one consistent picture. Raises `bot.store.StorageDown`."""
 
     def at_once(self) -> AbstractContextManager[object]:

@@ -61,6 +61,9 @@ class UnitOfWork(Protocol):
     def previous(self, *, job: int, fingerprint: str, since: datetime) -> tuple[Incident | None, int]:
         """The newest settled occurrence whose record has this fingerprint, closed since then, and how many there were."""
 
+    def recovered(self, *, job: int, fingerprint: str, since: datetime) -> tuple[datetime, ...]:
+        """When occurrences whose record has this fingerprint recovered by a rerun since then, the newest first; the last few."""
+
     def booked(self, *, scopes: Collection[Scope]) -> dict[Scope, float]:
         """The automatic amounts used or reserved in these periods."""
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.incidents.keys import JobKey
+from bot.incidents.memory import written_marks
 from bot.incidents.model import AtEnd, Incident, OwnerDecision, Status
 from bot.incidents.people import Directory
 from bot.incidents.policy import JobPolicy, SafeMark, Team
@@ -104,7 +105,7 @@ class Teams:
 
     def _marks_on(self, row: JobRow) -> Iterator[_Marked]:
         suspended = row.memory.suspended()
-        for mark in self._policies().job(row.key).safe_marks:
+        for mark in written_marks(row.memory, self._policies().job(row.key).safe_marks):
             yield _Marked(mark=mark, in_file=True, suspended=mark.cause in suspended)
         for mark in row.memory.marks:
             yield _Marked(mark=mark, in_file=False, suspended=mark.cause in suspended)
@@ -119,7 +120,7 @@ class Teams:
         return MarkLine(
             team=team.name,
             cause=cause,
-            title=self._title(cause),
+            title=self.title(cause),
             by=tuple(sorted(self._people().name(one) for one in markers)),
             since=since,
             jobs=len(marked),
@@ -148,7 +149,8 @@ class Teams:
             return Confirm.LEFT
         return Confirm.OLD if since < now - OLD else None
 
-    def _title(self, cause: str) -> str:
+    def title(self, cause: str) -> str:
+        """What the cause is called."""
         known = {rule.id: rule.title for rule in self._policies().every_rule()}
         return known.get(cause) or cause
 

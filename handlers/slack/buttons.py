@@ -17,10 +17,10 @@ from bot.incidents.events import (
     RerunWanted,
     StartWanted,
     StopRerunWanted,
-    ThreadWanted,
     UndoWanted,
 )
 from bot.incidents.people import By
+from bot.incidents.storm_events import StormTaken, ThreadWanted
 from bot.render.actions import ActionId
 from bot.render.snapshot import Snapshot
 from handlers.slack.payloads import malformed
@@ -67,6 +67,7 @@ SAID: Mapping[ActionId, Callable[[Clicked], PersonEvent]] = {
     ActionId.START_NOW: lambda clicked: StartWanted(by=clicked.by),
     ActionId.REVOKE_MARK: lambda clicked: CauseMarked(by=clicked.by, cause=clicked.snapshot.cause, safe=False),
     ActionId.HAND_BACK: lambda clicked: HandBackWanted(by=clicked.by),
+    ActionId.TAKE_STORM: lambda clicked: StormTaken(by=clicked.by),
     ActionId.OPEN_THREAD: lambda clicked: ThreadWanted(by=clicked.by),
     ActionId.RESUME: _undo,
     ActionId.UNRETIRE: _undo,

@@ -9,8 +9,10 @@ import pytest
 from bot.delivery import Pace
 from bot.store import EffectState
 from tests.world.fixtures import Build
-from tests.world.people import CHANNELS, LOST_COLUMN
+from tests.world.people import CHANNELS, LOST_COLUMN, POLICIES
 from tests.world.world import World
+
+NO_STORMS = POLICIES.replace("  team: finance\n", "  team: finance\n  storm: {jobs: 1000}\n", 1)
 
 
 def instants(rows: list[dict[str, Any]]) -> list[datetime]:
@@ -140,7 +142,7 @@ def test_posts_keep_their_distance_in_a_channel_and_updates_in_the_workspace(bui
 @pytest.mark.slow
 @pytest.mark.scenario(4)
 def test_a_429_while_forty_incidents_wait_costs_no_order_and_no_message(build_world: Build) -> None:
-    world = build_world(pace=Pace())
+    world = build_world(pace=Pace(), policies=NO_STORMS)
     world.moves_to("03:12")
     world.stage.slack.inject("chat.postMessage", status=429, retry_after=30)
     jobs = [f"batch_{number:02}" for number in range(40)]

@@ -23,6 +23,7 @@ from bot.incidents.events import (
     UndoWanted,
 )
 from bot.incidents.model import Status
+from bot.incidents.storm_events import StormTaken, ThreadWanted
 from bot.ports import SendFailed
 from bot.render.actions import ActionId
 from bot.sandbox.slack.blocks import check_message, check_view
@@ -37,6 +38,8 @@ BEN = {"id": "U0BEN", "username": "ben"}
 
 WORDS: list[tuple[str, str, PersonEvent]] = [
     ("ack", "7.1", Acknowledged(by=BY_ANA)),
+    ("open_thread", "7.1", ThreadWanted(by=BY_ANA)),
+    ("take_storm", "7.1", StormTaken(by=BY_ANA)),
     ("ack_1h", "7.1", Acknowledged(by=BY_ANA, lasts=timedelta(hours=1))),
     ("ack_4h", "7.1", Acknowledged(by=BY_ANA, lasts=timedelta(hours=4))),
     ("ack_morning", "7.1", Acknowledged(by=BY_ANA, lasts=timedelta(hours=20))),

@@ -31,7 +31,6 @@ from bot.incidents.events import (
     StillNeeded,
     StopRerunWanted,
     ThreadMoved,
-    ThreadWanted,
     TimerDue,
     UndoWanted,
     WaitWanted,
@@ -39,6 +38,7 @@ from bot.incidents.events import (
 from bot.incidents.keys import Action, Trigger
 from bot.incidents.model import Timer, TimerKind, timers_of
 from bot.incidents.reruns import stop_key
+from bot.incidents.storm_events import StormTaken, ThreadWanted
 from tests.incidents.worlds import (
     ANA,
     DAY,
@@ -142,6 +142,7 @@ def _words(play: Play) -> Iterator[tuple[str, Event]]:
     yield "CauseMarked", CauseMarked(by=ana, cause=UNSAFE)
     yield "CauseMarked by the on-call", CauseMarked(by=oncall, cause=UNSAFE)
     yield "ThreadWanted", ThreadWanted(by=out)
+    yield "StormTaken", StormTaken(by=ana)
     yield "CauseMarked unknown", CauseMarked(by=ana, cause=UNKNOWN)
     yield "HandOverWanted", HandOverWanted(by=ana, team=PLATFORM.name)
     yield "HandOverWanted to a team that is not there", HandOverWanted(by=ana, team="nobody")

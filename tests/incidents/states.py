@@ -1,9 +1,7 @@
 """An occurrence of every status and variant, each played and not built by hand, so that none shows a state that cannot be."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
-from bot.incidents.canary import Canary, Stage
 from bot.incidents.events import (
     Acknowledged,
     AnswerKind,
@@ -16,12 +14,10 @@ from bot.incidents.events import (
     RerunWanted,
     RetireWanted,
     StartWanted,
-    ThreadWanted,
 )
 from bot.incidents.keys import Action, Capability, Cost, Trigger
 from bot.incidents.model import AtEnd
-from bot.incidents.storm import Asked, Storm
-from bot.incidents.tally import Step
+from tests.incidents import outages
 from tests.incidents.worlds import (
     ALL,
     BEN,
@@ -141,63 +137,6 @@ def rerunning_by_start() -> Play:
     return play
 
 
-def in_storm() -> Play:
-    """Many occurrences opened in its channel just before it, and its team was asked about one of them."""
-    begun = Storm(
-        channel="C0FINANCE",
-        opened=(Step(begins_at=MONDAY + 19 * MINUTE, count=40),),
-        number=1,
-        rows=30,
-        last_at=MONDAY + 20 * MINUTE,
-        asked=(Asked(who="team finance-data", step=0, at=MONDAY + 19 * MINUTE),),
-    )
-    play = Play(World(changes={"storm": begun}))
-    play.tell(failed(cause=UNSAFE))
-    play.now += 5 * MINUTE
-    return play
-
-
-def in_storm_opened() -> Play:
-    play = in_storm()
-    play.tell(ThreadWanted(by=by(at=play.now)))
-    return play
-
-
-def rerunning_held() -> Play:
-    """Many other jobs failed alike, and the rerun of one of them is out."""
-    flying = Canary(cause=SAFE, wave=1, gone=1, out=1, planned=2)
-    play = Play(World(changes={"canaries": (flying,), "stage": Stage.HELD}))
-    play.tell(failed(cause=SAFE))
-    play.now += 30 * MINUTE
-    return play
-
-
-def rerunning_let() -> Play:
-    play = rerunning_held()
-    play.world.changes["stage"] = Stage.LET
-    return play
-
-
-def rerunning_stopped() -> Play:
-    play = rerunning_held()
-    stopped = Canary(cause=SAFE, stopped_at=play.now, stopped_by="airflow-prod/finance.feed")
-    play.world.changes |= {"stage": Stage.STOPPED, "canaries": (stopped,)}
-    return play
-
-
-def rerunning_stopped_and_told() -> Play:
-    play = rerunning_stopped()
-    (stopped,) = play.world.changes["canaries"]
-    play.world.changes["canaries"] = (replace(stopped, told=("finance-data",)),)
-    return play
-
-
-def rerunning_first_of_many() -> Play:
-    play = rerunning()
-    play.world.changes |= {"canaries": (Canary(cause=SAFE, wave=1, gone=1, out=1, held=9),), "stage": Stage.OUT}
-    return play
-
-
 def rerunning_looked_up() -> Play:
     play = rerunning_requested()
     play.after(30 * MINUTE)
@@ -306,8 +245,8 @@ STATES: dict[str, Callable[[], Play]] = {
     "open": opened,
     "open, cause unknown": lambda: opened(UNKNOWN),
     "open, Ben is on it": open_acknowledged,
-    "open, a row of a storm": in_storm,
-    "open, taken out of a storm": in_storm_opened,
+    "open, a row of a storm": outages.in_storm,
+    "open, taken out of a storm": outages.in_storm_opened,
     "open, its run is late": open_late,
     "open, its rerun is lost": open_lost,
     "open, a run by hand took the proposal's place": open_by_hand,
@@ -319,11 +258,11 @@ STATES: dict[str, Callable[[], Play]] = {
     "rerunning, to confirm a fix": rerunning_fixed,
     "rerunning, backing off": rerunning_backing_off,
     "rerunning, requested": rerunning_requested,
-    "rerunning, held by a canary": rerunning_held,
-    "rerunning, let go by a canary": rerunning_let,
-    "rerunning, its canary failed": rerunning_stopped,
-    "rerunning, its canary failed and the team knows": rerunning_stopped_and_told,
-    "rerunning, the canary of many": rerunning_first_of_many,
+    "rerunning, held by a canary": outages.rerunning_held,
+    "rerunning, let go by a canary": outages.rerunning_let,
+    "rerunning, its canary failed": outages.rerunning_stopped,
+    "rerunning, its canary failed and the team knows": outages.rerunning_stopped_and_told,
+    "rerunning, the canary of many": lambda: outages.first_of_many(rerunning()),
     "rerunning, looked up": rerunning_looked_up,
     "rerunning, running": rerunning,
     "rerunning for its owner": rerunning_for_owner,
@@ -334,6 +273,7 @@ STATES: dict[str, Callable[[], Play]] = {
     "verifying, resumed": resumed,
     "resolved, recovered": recovered,
     "resolved, fixed": fixed,
+    "resolved by rerun, again and again": lambda: outages.mended_again(rerunning()),
     "resolved, our rerun still runs": resolved_while_rerunning,
     "resolved, a pause is recorded": resolved_while_pausing,
     "paused": paused,

@@ -138,6 +138,13 @@ def test_after_a_failure_nothing_of_the_cause_is_licensed_for_an_hour(minutes: i
     assert canary.refusal(stopped, POLICY, MONDAY + timedelta(minutes=60)) is None
 
 
+def test_a_canary_that_nothing_has_stirred_for_a_day_holds_nobody_any_more() -> None:
+    flying = Canary(cause=CAUSE, wave=1, gone=1, out=1, stirred_at=MONDAY)
+
+    assert canary.remembered(flying, MONDAY + timedelta(hours=24)) == flying
+    assert not canary.remembered(flying, MONDAY + timedelta(hours=25)).on
+
+
 ACTS = st.lists(
     st.tuples(st.sampled_from(["plan", "goes", "leaves", "well", "badly"]), st.integers(0, 30)), max_size=120
 )

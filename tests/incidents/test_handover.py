@@ -96,6 +96,7 @@ def test_the_ladder_goes_on_with_the_other_team() -> None:
     fired = play.after(16 * MINUTE)
 
     assert [mention for decision in fired for mention in mentioned(decision)] == [PLATFORM_MENTION.id]
+    assert not any(reply.broadcast for reply in effects(Reply, fired))
 
 
 def test_whoever_had_it_holds_it_no_more() -> None:

@@ -12,6 +12,7 @@ from bot.incidents.effects import AskScheduler, Reply, ReplyKind, Reserve
 from bot.incidents.events import (
     Event,
     FixDeclared,
+    HandBackWanted,
     LeaveWanted,
     NotNeeded,
     PauseWanted,
@@ -50,6 +51,7 @@ FACTS = {
     ReplyKind.RETURNED: {"times", "last_outcome", "last_fix", "last_decision", "held"},
     ReplyKind.RUN: {"what", "run", "nominal_time"},
     ReplyKind.CAUSE: {"by", "cause"},
+    ReplyKind.HANDED: {"by", "to", "was", "note", "back", "asked"},
     ReplyKind.MOVED: {"left", "url", "code"},
 }
 OWNERS_WORD = (NotNeeded, FixDeclared, UndoWanted, LeaveWanted, PauseWanted, RetireWanted)
@@ -156,6 +158,10 @@ def _outsiders(before: Incident | None, event: Event, situation: Situation, deci
     assert after.decision == before.decision
     asked = [effect for effect in decision.effects if not isinstance(effect, Reply)]
     assert not asked
+    if isinstance(event, HandBackWanted) and before.handed and before.handed[-1].by.person == who:
+        assert after.handed in (before.handed, before.handed[:-1])
+        return
+    assert after.handed == before.handed
     if after.proposal == before.proposal:
         unlike = replace(after, watchers=before.watchers, version=before.version, chase=before.chase)
         assert replace(unlike, acknowledgement=before.acknowledgement) == before

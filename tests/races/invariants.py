@@ -6,12 +6,13 @@ from typing import Any
 
 from sqlalchemy import select
 
+from bot.incidents.canary import Stage
 from bot.incidents.keys import Action
 from bot.incidents.model import Incident, timers_of
 from bot.incidents.policy import BudgetLimit
 from bot.store import EffectState
 from storage.queue_tables import outbox, timers, views
-from storage.tables import budgets, reruns
+from storage.tables import budgets, gates, reruns
 from tests.races.town import Town
 
 ONCE = (Action.RERUN, Action.START)
@@ -21,9 +22,10 @@ def broken(town: Town) -> list[str]:
     """The rules that do not hold, in words."""
     with town.storage._database.read() as connection:
         rows = {
-            table.name: connection.execute(select(table)).all() for table in (outbox, views, timers, budgets, reruns)
+            table.name: connection.execute(select(table)).all()
+            for table in (outbox, views, timers, budgets, reruns, gates)
         }
-    return [*_outside(town), *_queue(rows), *_incidents(town, rows), *_money(town, rows)]
+    return [*_outside(town), *_queue(rows), *_incidents(town, rows), *_money(town, rows), *_canaries(rows)]
 
 
 def used(town: Town, scopes: str) -> float:
@@ -96,6 +98,18 @@ def _money(town: Town, rows: dict[str, Any]) -> Iterator[str]:
         booked = next((row for row in rows["reruns"] if row.key == request.key), None)
         if request.action in ONCE and booked is None:
             yield f"{request.key} was asked for and never booked"
+
+
+def _canaries(rows: dict[str, Any]) -> Iterator[str]:
+    """What a canary counts is what stands in the ledger, and no more are out than its wave has places for."""
+    for known in (row.canary for row in rows["gates"] if row.canary is not None and row.canary.on):
+        stages = Counter(row.stage for row in rows["reruns"] if row.cause == known.cause)
+        out = stages[Stage.OUT] + stages[Stage.LET]
+        counted = (known.planned, known.held, known.out)
+        if counted != (stages[Stage.PLANNED], stages[Stage.HELD], out):
+            yield f"the canary of {known.cause} counts {counted}, its reruns are {dict(stages)}"
+        if known.gone > known.wave:
+            yield f"{known.gone} went in a wave of {known.wave}"
 
 
 def _limit(town: Town, scope: str) -> BudgetLimit | None:

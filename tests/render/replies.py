@@ -235,6 +235,12 @@ REPLIES: dict[str, Case] = {
     ),
     "cause marked": case(ReplyKind.CAUSE, by=ANA, cause="network.connection_reset", marked=True, revoked=False),
     "cause revoked": case(ReplyKind.CAUSE, by=ANA, cause="network.connection_reset", marked=False, revoked=True),
+    "storm ask team": case(
+        ReplyKind.STORM_ASK, mention=(ONCALL,), team="finance", ask="opening", reason="the cause is unknown"
+    ),
+    "storm taken": case(ReplyKind.STORM_TAKEN, by=ANA, team="finance", until=UNTIL),
+    "storm ask platform": case(ReplyKind.STORM_ASK, mention=(ONCALL,), platform="network"),
+    "chronic": case(ReplyKind.CHRONIC, cases.SNAPSHOTS["resolved recovered"], (ONCALL,), times=3, days=7),
 }
 
 

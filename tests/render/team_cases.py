@@ -7,6 +7,7 @@ from bot.evidence.cleaning import clean
 from bot.render.digest import Digest
 from bot.render.home import Home, HomeRecord, Seen, TeamHealth, Waits
 from bot.render.lines import (
+    ChronicLine,
     Confirm,
     DecidedLine,
     EndingLine,
@@ -119,6 +120,10 @@ DECIDED = (
     ),
     DecidedLine(job="finance.stock", what="needs no run any more", at=NOW),
 )
+CHRONIC = (
+    ChronicLine(job="finance.revenue", cause="A connection broke off", times=5, last_at=NOW - DAY, url=URL),
+    ChronicLine(job="finance.stock", cause="A service was too busy", times=3, last_at=NOW),
+)
 FULL_DIGEST = Digest(
     team="finance-data",
     zone="Europe/Berlin",
@@ -131,6 +136,8 @@ FULL_DIGEST = Digest(
     recovered=7,
     ending=ENDING,
     ending_count=3,
+    chronic=CHRONIC,
+    chronic_count=4,
     marks=MARKS[:3],
     marks_count=4,
     faults=FAULTS[:1],
@@ -138,7 +145,17 @@ FULL_DIGEST = Digest(
 )
 DIGESTS = {
     "full": FULL_DIGEST,
-    "nothing open": replace(FULL_DIGEST, open=(), open_count=0, marks=(), marks_count=0, faults=(), faults_count=0),
+    "nothing open": replace(
+        FULL_DIGEST,
+        open=(),
+        open_count=0,
+        chronic=(),
+        chronic_count=0,
+        marks=(),
+        marks_count=0,
+        faults=(),
+        faults_count=0,
+    ),
     "only open": Digest(team="growth", zone="UTC", at=NOW, since=NOW - DAY, open=STANDING[:1], open_count=1),
 }
 
@@ -187,6 +204,8 @@ def hostile_digest(text: str = HOSTILE, *, times: int = 5) -> Digest:
         recovered=10_000,
         ending=page.ending,
         ending_count=10_000,
+        chronic=(ChronicLine(job=text, cause=text, times=10_000, last_at=NOW, url=URL),) * times,
+        chronic_count=10_000,
         marks=page.marks,
         marks_count=10_000,
         faults=page.faults,

@@ -32,7 +32,14 @@ def test_a_page_reads_as_its_golden_file_and_slack_takes_it(name: str) -> None:
 
 def test_what_waits_for_the_person_comes_first() -> None:
     text = "\n".join(map(plain_block, home(team_cases.FULL)["blocks"]))
-    places = ["Waits for you", "Waits for your yes or no", "You were asked", "You are on it", "Open as well\n", "Ends within"]
+    places = [
+        "Waits for you",
+        "Waits for your yes or no",
+        "You were asked",
+        "You are on it",
+        "Open as well\n",
+        "Ends within",
+    ]
 
     assert sorted(places, key=text.index) == places
     assert "and 14 more: `/job-health`" in text

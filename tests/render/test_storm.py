@@ -1,15 +1,12 @@
-"""The messages of a storm: root, pages of rows and the one ask, within Slack's limits whatever the rows hold."""
+"""The messages of a storm: its root and its pages of rows, within Slack's limits whatever the rows hold."""
 
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
-from bot.incidents.effects import ReplyKind
 from bot.incidents.model import Acknowledgement, Incident, Outcome, RerunPhase, Status
 from bot.incidents.storm import ROWS_A_PAGE, StormPlace
-from bot.render.rendered import Rendered
-from bot.render.replies import reply
 from bot.render.storm import Counted, Line, StormPage, StormRoot, storm_page, storm_root
 from tests.render import cases
 from tests.render.checking import golden_message, refused
@@ -82,12 +79,3 @@ def test_a_full_page_of_hostile_rows_is_within_slacks_limits_and_calls_nobody() 
     assert "<!" not in str(rendered.blocks)
     assert "<@" not in str(rendered.blocks)
     assert len(rendered.blocks) <= 50
-
-
-@pytest.mark.parametrize("platform", [None, "network"])
-def test_the_one_ask_reads_as_its_golden_file(platform: str | None) -> None:
-    facts = {"team": "finance", "ask": "opening", "reason": "the cause is unknown", "platform": platform}
-    rendered: Rendered = reply(ReplyKind.STORM_ASK, facts, mention=(cases.ONCALL,), snapshot=cases.snapshot())
-
-    assert refused(rendered) == []
-    golden_message(f"reply storm_ask {'platform' if platform else 'team'}", rendered)

@@ -1,5 +1,6 @@
 """The digest: one hand-over message a team and working day, when its hours begin, and nobody's phone rings for it."""
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 
 from bot.incidents.model import Status
 from bot.store import EffectKind, EffectRow, EffectState
+from tests.scenarios.test_chronic import fails_and_recovers
 from tests.world.fixtures import Build
 from tests.world.people import GROUPS, LOST_COLUMN, PEOPLE, POLICIES
 from tests.world.world import World
@@ -235,3 +237,14 @@ def test_a_pause_that_ends_soon_is_in_it_until_it_has_ended(company: Callable[..
     assert "orders is paused until Wed 2 Dec 07:00 UTC; then it resumes by itself (ana: moving)" in digests(world)[-1]
     world.moves_to("Wed 08:00")
     assert "is paused" not in digests(world)[-1]
+
+
+def test_what_a_rerun_mends_again_and_again_is_handed_over(company: Callable[..., World]) -> None:
+    world = company(POLICIES)
+    world.has_run("revenue")
+    for day in ("Mon", "Tue", "Wed"):
+        fails_and_recovers(world, day)
+    world.moves_to("Wed 08:01")
+
+    (text,) = [text for text in digests(world) if "Comes back" in text]
+    assert re.search(r"revenue .*: 3 times in 7 days, last Wed", text)

@@ -289,6 +289,20 @@ def test_people_that_could_not_be_read_are_not_called_unknown(world: World) -> N
     assert world.channel("jobs") == []
 
 
+@pytest.mark.scenario(36)
+def test_a_row_of_a_storm_gets_its_own_thread_from_there(world: World) -> None:
+    for number in range(12):
+        world.fails(f"feed_{number}", at="03:12" if number == 0 else None, log=LOST_COLUMN)
+    opens_home(world, "ana")
+    assert "Open thread" not in buttons_of(world, "ana", "feed_0")
+    assert buttons_of(world, "ana", "feed_11")[-1] == "Open thread"
+
+    clicks_home(world, "ana", "Open thread", "feed_11")
+    assert "feed_11" in world.text_of(world.root("feed_11"))
+    opens_home(world, "ana")
+    assert "Open thread" not in buttons_of(world, "ana", "feed_11")
+
+
 def test_whatever_there_is_slack_takes_the_page(world: World) -> None:
     for number in range(40):
         world.fails(f"feed_{number}", at="03:12" if number == 0 else None, log=LOST_COLUMN)

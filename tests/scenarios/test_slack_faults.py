@@ -157,3 +157,20 @@ def test_a_click_that_slack_repeats_while_its_form_is_open_opens_no_second_one(w
 
     assert len(world.stage.slack.state()["modals"][PEOPLE["ana"]]) == 1
     assert world.stage.slack.ephemerals(PEOPLE["ana"]) == []
+
+
+@pytest.mark.scenario(27)
+@pytest.mark.scenario(28)
+def test_a_fallback_channel_that_is_gone_as_well_is_no_hot_loop_and_leaves_a_trace(world: World) -> None:
+    world.stage.slack.change_channel(CHANNELS["jobs"], archived=True)
+    gone = [{"id": PEOPLE[name], "name": name, "deleted": True} for name in ("ana", "olga", "ben")]
+    world.stage.slack.change_people(users=gone)
+    world.passes(minutes=6)
+    before = len(world.stage.slack.calls())
+    world.fails("orders", at="03:12", log=LOST_COLUMN)
+    world.passes(minutes=10)
+
+    posts = [call for call in world.stage.slack.calls()[before:] if call["method"] == "chat.postMessage"]
+    assert len(posts) < 40
+    assert "is_archived" in world.reasons("orders")
+    assert "the owner record of this job leads to no one" in world.thread("orders")

@@ -20,6 +20,7 @@ PATIENCE = 30.0
 def world(build_world: Build) -> Iterator[World]:
     made = build_world(env={"SLACK_APP_TOKEN": "xapp-sandbox", "SLACK_SIGNING_SECRET": ""})
     watches(made)
+    made.types("olga", "/job-health")  # what came with the connection has been read: nothing of it is heard later
     yield made
     made.stage.slack.heal()
     made.close()

@@ -11,6 +11,7 @@ from tests.scenarios.outages import FINANCE, policies
 from tests.world.fixtures import Build
 from tests.world.people import CHANNELS, LOST_COLUMN, PEOPLE
 from tests.world.reports import Report
+from tests.world.seen import buttons
 from tests.world.world import World
 
 JOBS = tuple(f"feed-{number:03}" for number in range(60))
@@ -133,6 +134,23 @@ def test_the_ladder_climbs_for_the_team_and_not_for_each_job(world: World) -> No
     assert len(climbed) == CALM + 1
 
 
+def test_the_team_takes_the_storm_with_one_click_and_is_asked_no_more_until_that_ends(world: World) -> None:
+    outage(world)
+    ask = next(message for message in storm(world) if "We are on it" in buttons(message))
+    refused = world.clicks_on("gil", "We are on it", ask)
+    assert "finance" in refused.text or "Ana" in refused.text
+
+    world.clicks_on("ana", "We are on it", ask)
+    assert "is on it for all jobs of finance" in "\n".join(world.text_of(message) for message in storm(world))
+    world.passes(hours=20)
+    assert len([mention for mention in world.mentions() if "failed at once" in mention.text]) == 1
+    assert "on it: ana" in "\n".join(world.text_of(message) for message in storm(world))
+
+    world.passes(hours=5)
+    _, lapsed, *_ = [mention for mention in world.mentions() if "failed at once" in mention.text]
+    assert lapsed.who == "ana"
+
+
 def test_a_calm_channel_beside_the_storm_is_not_drawn_into_it(world: World) -> None:
     outage(world)
     world.fails("ads", log=LOST_COLUMN)
@@ -158,6 +176,26 @@ def test_the_storm_goes_on_in_its_thread_when_it_comes_back_soon(world: World) -
 
     assert len([one for one in world.channel("finance") if "Storm" in one]) == 1
     assert "30 jobs failed at once" in says(world)
+
+
+def test_the_team_that_answers_for_the_cause_is_asked_once_beside_the_owner(build_world: Build) -> None:
+    rule = "- {id: warehouse.down, title: The warehouse is down, when: {message: the warehouse is down}, platform_team: growth}"
+    world = build_world(policies=policies(storm=CALM, marked=False) + f"causes:\n  {rule}\n")
+    outage(world, log="RuntimeError: the warehouse is down")
+    asks = [mention.who for mention in world.mentions() if "at once" in mention.text or "answers for" in mention.text]
+
+    assert sorted(asks) == ["finance-oncall", "growth-oncall"]
+
+
+def test_in_observe_mode_a_storm_calls_nobody(build_world: Build) -> None:
+    world = build_world(
+        policies=policies(storm=CALM, marked=False).replace("defaults:\n", "defaults:\n  mode: observe\n")
+    )
+    outage(world)
+    world.passes(hours=2)
+
+    assert world.mentions() == []
+    assert "55 jobs failed at once" in says(world)
 
 
 def test_killed_in_the_middle_of_the_storm_nothing_is_lost(world: World) -> None:

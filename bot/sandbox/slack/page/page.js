@@ -43,6 +43,7 @@ const dayName = (at) => {
   if (days === 1) return "Yesterday";
   return at.toLocaleDateString([], { weekday: "long", day: "numeric", month: "long" });
 };
+const inSentence = (day) => (["Today", "Yesterday"].includes(day) ? day.toLowerCase() : day);
 
 function safeUrl(url) {
   return /^(https?:|mailto:)/i.test(url) ? url : null;
@@ -168,8 +169,7 @@ function dateWords(at, format) {
   if (Number.isNaN(at.getTime())) return "";
   const long = { year: "numeric", month: "long", day: "numeric" };
   const short = { year: "numeric", month: "short", day: "numeric" };
-  const name = dayName(at);
-  const near = ["Today", "Yesterday"].includes(name) ? name.toLowerCase() : null;
+  const near = ["Today", "Yesterday"].includes(dayName(at)) ? inSentence(dayName(at)) : null;
   const ways = {
     date: () => at.toLocaleDateString([], long),
     date_num: () => at.toLocaleDateString("sv"),
@@ -478,19 +478,19 @@ function ticks(each, value, changed) {
   );
 }
 
+const asOption = ({ value, label, option }) => option ?? { value, text: { type: "plain_text", text: label } };
+
 function menu(each, value, changed, look) {
-  const many = each.type.startsWith("multi_");
-  const chosen = new Set(many ? (value ?? []) : [value]);
+  if (each.type.startsWith("multi_")) return el("div", { class: "picks" }, ticks({ ...each, type: "checkboxes", options: choicesOf(each).map(asOption) }, value, changed));
   const options = choicesOf(each);
-  const drawn = (list) => list.map(({ value: one, label }) => el("option", { value: one, selected: chosen.has(one) }, label));
+  const drawn = (list) => list.map(({ value: one, label }) => el("option", { value: one, selected: one === value }, label));
   const groups = [...new Set(options.map((one) => one.group))];
   const parts = groups.map((name) => {
     const list = drawn(options.filter((one) => one.group === name));
     return name ? el("optgroup", { label: name }, list) : list;
   });
-  const read = (event) => changed(many ? [...event.target.selectedOptions].map((one) => one.value) : event.target.value || null);
-  const empty = many ? null : el("option", { value: "", selected: !value }, each.placeholder?.text ?? "Choose");
-  return el("select", { class: look, multiple: many, size: many ? Math.min(6, options.length || 1) : undefined, onchange: read }, empty, parts);
+  const empty = el("option", { value: "", selected: !value }, each.placeholder?.text ?? "Choose");
+  return el("select", { class: look, onchange: (event) => changed(event.target.value || null) }, empty, parts);
 }
 
 function field(block, place) {
@@ -582,7 +582,7 @@ function drawMessage(message, room, { inThread = false } = {}) {
           { class: "replies", type: "button", onclick: () => openThread(message.ts) },
           [...new Set(replies.map((each) => each.user))].slice(0, 3).map(avatar),
           plural(replies.length, "reply"),
-          el("span", {}, `Last reply ${dayName(instant(replies.at(-1).ts)).toLowerCase()} at ${clock(instant(replies.at(-1).ts))}`),
+          el("span", {}, `Last reply ${inSentence(dayName(instant(replies.at(-1).ts)))} at ${clock(instant(replies.at(-1).ts))}`),
         ),
     ),
   );
