@@ -15,6 +15,7 @@ import typer
 
 from bot.compose.doctor import examine
 from bot.compose.explain import as_object, explainer, named_exit
+from bot.compose.explain_mail import explain_mail, mail_object, mail_text
 from bot.compose.explain_text import as_text
 from bot.compose.finding import Health
 from bot.compose.listing import incident_rows, outbox_rows
@@ -25,6 +26,7 @@ from bot.compose.running import PortTaken
 from bot.compose.running import run as run_role
 from bot.evidence import ErrorReport, RuleError
 from bot.incidents.keys import JobKey
+from bot.mail import MOST_BYTES
 from bot.policies import PolicyError, PolicyFile, check, load, read_policies, schema, show, void_marks
 from bot.sandbox import demo as sandbox_demo
 from bot.sandbox import story
@@ -46,6 +48,8 @@ app = typer.Typer(
 )
 policies_app = typer.Typer(help="Check and show policies.yaml.", no_args_is_help=True)
 app.add_typer(policies_app, name="policies")
+mail_app = typer.Typer(help="Look into what arrives by mail.", no_args_is_help=True)
+app.add_typer(mail_app, name="mail")
 
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object a line, for programs.")]
 PolicyPath = Annotated[Path | None, typer.Argument(help="The file; POLICIES or policies.yaml without it.")]
@@ -180,6 +184,28 @@ def manifest(
     if not address or not address.startswith("https://"):
         _refuse("--url: the public https:// address at which Slack reaches this service (or set PUBLIC_URL)")
     print(manifest_yaml(address.rstrip("/")), end="")
+
+
+@mail_app.command(name="explain")
+def mail_explain(
+    as_json: AsJson = False,
+    policies: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Whose members own the jobs; POLICIES or policies.yaml without it."),
+    ] = None,
+    authserv_id: Annotated[
+        str | None,
+        typer.Option(
+            "--authserv-id", metavar="NAME", help="The receiving server whose Authentication-Results are believed."
+        ),
+    ] = None,
+) -> None:
+    """Read a mail from standard input as the mailbox would: what it does, or why nothing; nothing is stored or sent."""
+    with _refusals():
+        loaded = load(read_policies(_path(policies)), env=os.environ)
+    message = sys.stdin.buffer.read(MOST_BYTES + 1)
+    verdict = explain_mail(message, loaded, bot=_settings().mail_from, authserv_id=authserv_id, now=datetime.now(UTC))
+    print(json.dumps(mail_object(verdict)) if as_json else mail_text(verdict))
 
 
 @policies_app.command(name="check")

@@ -41,10 +41,10 @@ class Viewer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Waiting:
-    """An open record that waits for the viewer."""
+    """An open record that waits for the viewer, or (`why` None) that they are on already."""
 
     line: OpenLine
-    why: Waits
+    why: Waits | None = None
     asked_at: datetime | None = None
 
 
@@ -104,6 +104,7 @@ class Homes:
         rest = [line for line, team in lines if (team in names or not names) and _name(line) not in waiting]
         rest.sort(key=lambda line: line.held_by is not None)
         mine = [self._record(viewer, one.line, one) for one in [*waiting.values()][:MOST_MINE]]
+        held = sum(one.why is None for one in waiting.values())
         shown = [self._record(viewer, line) for line in rest[:MOST_OPEN]]
         watched = names if not viewer.admin or names else frozenset(team.name for team in self._teams.every())
         return Home(
@@ -111,8 +112,10 @@ class Homes:
             at=now,
             zone=next((team.hours.zone for team in viewer.teams if team.hours), "UTC"),
             teams=tuple(team.name for team in viewer.teams),
-            mine=tuple(record for record in mine if record is not None),
-            mine_count=len(waiting),
+            mine=tuple(record for record in mine if record is not None and record.waits),
+            mine_count=len(waiting) - held,
+            held=tuple(record for record in mine if record is not None and not record.waits),
+            held_count=held,
             open=tuple(record for record in shown if record is not None),
             open_count=len(rest),
             marks=tuple(line for team in viewer.teams for line in self._teams.marks(team, now)),
@@ -133,7 +136,7 @@ class Homes:
             if line.status is Status.AWAITING_APPROVAL and viewer.may_decide(team)
         ]
         unheld = [line for line, team in lines if team in names and line.held_by is None]
-        held = [_Waiting(line=line, why=Waits.HELD) for line, _ in lines if line.held_by == viewer.id]
+        held = [_Waiting(line=line) for line, _ in lines if line.held_by == viewer.id]
         found: dict[tuple[int, int], _Waiting] = {}
         for one in (*approvals, *self._asked(viewer, unheld), *held):
             found.setdefault(_name(one.line), one)
@@ -155,6 +158,7 @@ class Homes:
         return HomeRecord(
             snapshot=snapshot,
             decides=viewer.may_decide(snapshot.team),
+            holds=line.held_by == viewer.id,
             waits=waiting.why if waiting else None,
             asked_at=waiting.asked_at if waiting else None,
             url=self._teams.url_of(line.record, line.number),

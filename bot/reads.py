@@ -11,7 +11,7 @@ from bot.evidence.types import UNKNOWN, Evidence
 from bot.incidents.keys import JobKey
 from bot.incidents.memory import JobMemory
 from bot.incidents.model import Incident, Status
-from bot.incidents.storm import ROWS_A_PAGE
+from bot.incidents.storm import ROWS_A_PAGE, in_force
 from bot.intake.surroundings import Read, scopes_of, situation_of
 from bot.intake.worlds import Worlds
 from bot.people import People
@@ -91,6 +91,9 @@ class Records:
             counts=tuple(
                 Counted(status=one.status, cause=one.cause, team=one.team, count=one.count) for one in state.counts
             ),
+            apart=state.apart,
+            since=state.since,
+            held=in_force(state.held, self._clock()),
         )
 
     def storm_page(self, key: str, page: int) -> StormPage | None:
@@ -105,7 +108,8 @@ class Records:
             )
             for row in rows
         )
-        return StormPage(first=(page - 1) * ROWS_A_PAGE + 1, lines=lines) if lines else None
+        held = in_force(self._reads.storm_held(key=key), self._clock())
+        return StormPage(first=(page - 1) * ROWS_A_PAGE + 1, lines=lines, held=held) if lines else None
 
     def open_records(self) -> tuple[OpenRecord, ...]:
         """All unresolved occurrences, the oldest first."""

@@ -60,6 +60,7 @@ class Gathered:
     let: dict[str, int] = field(default_factory=dict)
     stopped: list[str] = field(default_factory=list)
     joining: list[Joining] = field(default_factory=list)
+    storms: set[str] = field(default_factory=set)
 
     def book_difference(self, booking: Booking, amount: float) -> None:
         """What an ended rerun used beyond its reservation, or less than it."""
@@ -174,7 +175,8 @@ def _write_storms(connection: Connection, gathered: Gathered, placed: _Placed) -
         storms.join(connection, gathered.joining, now=placed.now)
     asked_in = {effect.in_storm for _, effect in gathered.effects if effect.in_storm is not None}
     placed.storms = storms.threads_of(connection, asked_in)
-    return storms.raise_views(connection, [placed.known[name] for name in gathered.saved]) or bool(asked_in)
+    raised = storms.raise_views(connection, [placed.known[name] for name in gathered.saved])
+    return storms.raise_all(connection, gathered.storms) or raised or bool(asked_in)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

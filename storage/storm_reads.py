@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from sqlalchemy import and_, bindparam, func, select
+from sqlalchemy import Connection, and_, bindparam, func, literal, select
 
 from bot.incidents.model import Status
-from bot.incidents.storm import ROWS_A_PAGE
+from bot.incidents.storm import ROWS_A_PAGE, Held
 from bot.store import StormCount, StormRow, StormState
 from storage.database import Database
 from storage.queue_tables import conversations
-from storage.tables import occurrences, storm_rows, storms
+from storage.tables import gates, occurrences, storm_rows, storms
 
 _OCCURRENCE = and_(occurrences.c.record == storm_rows.c.record, occurrences.c.number == storm_rows.c.number)
 _STORM = select(storms).where(storms.c.key == bindparam("key"))
@@ -25,6 +25,18 @@ _COUNTS = (
     .select_from(storm_rows.join(occurrences, _OCCURRENCE))
     .where(storm_rows.c.storm == bindparam("key"))
     .group_by(occurrences.c.status, occurrences.c.cause, storm_rows.c.team)
+)
+_NEWEST = (
+    select(occurrences.c.document)
+    .select_from(storm_rows.join(occurrences, _OCCURRENCE))
+    .where(storm_rows.c.storm == bindparam("key"))
+    .order_by(storm_rows.c.row.desc())
+    .limit(1)
+)
+_GATE = (
+    select(gates.c.storm)
+    .select_from(storms.join(gates, gates.c.name == literal("channel:").concat(storms.c.channel)))
+    .where(storms.c.key == bindparam("key"))
 )
 _ROWS = (
     select(
@@ -55,9 +67,12 @@ class SqlStormReads:
         with self._database.read() as connection:
             row = connection.execute(_STORM, {"key": key}).first()
             counts: Any = connection.execute(_COUNTS, {"key": key}).all()
+            newest = connection.execute(_NEWEST, {"key": key}).scalar()
+            held = _held(connection, key)
         if row is None or not counts:
             return None
         over = not any(Status(one.status).unresolved for one in counts)
+        place = newest.storm if newest is not None else None
         closed = [one.closed_at for one in counts if one.closed_at is not None]
         return StormState(
             key=row.key,
@@ -68,7 +83,14 @@ class SqlStormReads:
             counts=tuple(
                 StormCount(status=Status(one.status), cause=one.cause, team=one.team, count=one.many) for one in counts
             ),
+            apart=place.apart if place is not None else 0,
+            since=place.since if place is not None else None,
+            held=held,
         )
+
+    def storm_held(self, *, key: str) -> tuple[Held, ...]:
+        with self._database.read() as connection:
+            return _held(connection, key)
 
     def storm_rows(self, *, key: str, page: int) -> tuple[StormRow, ...]:
         values = {"key": key, "first": (page - 1) * ROWS_A_PAGE + 1, "last": page * ROWS_A_PAGE}
@@ -83,3 +105,9 @@ class SqlStormReads:
         with self._database.read() as connection:
             row = connection.execute(_THREAD_OF, {"record": record, "number": number}).first()
         return (row.channel, row.root_ts) if row else None
+
+
+def _held(connection: Connection, key: str) -> tuple[Held, ...]:
+    """The channel knows of its newest storm alone who took it."""
+    known = connection.execute(_GATE, {"key": key}).scalar()
+    return known.held if known is not None and f"{known.channel}/{known.number}" == key else ()

@@ -38,6 +38,9 @@ _RAISE = (
     .where(views.c.storm == bindparam("of_storm"), views.c.page.in_(bindparam("pages", expanding=True)))
     .values(wanted_version=views.c.wanted_version + 1)
 )
+_RAISE_ALL = (
+    views.update().where(views.c.storm == bindparam("of_storm")).values(wanted_version=views.c.wanted_version + 1)
+)
 
 
 def join(connection: Connection, joining: Collection[Joining], *, now: datetime) -> None:
@@ -84,6 +87,13 @@ def raise_views(connection: Connection, changed: Iterable[Known]) -> bool:
     for storm in sorted(pages):
         connection.execute(_RAISE, {"of_storm": storm, "pages": sorted(pages[storm])})
     return bool(pages)
+
+
+def raise_all(connection: Connection, keys: Collection[str]) -> bool:
+    """All that shows these storms must show them anew; True when there is any."""
+    for key in sorted(keys):
+        connection.execute(_RAISE_ALL, {"of_storm": key})
+    return bool(keys)
 
 
 def _conversation(connection: Connection, channel: str, kind: str, *, parent: int | None, now: datetime) -> int:

@@ -164,6 +164,9 @@ class SqlUnitOfWork:
     def join_storm(self, *, incident: Incident, place: StormPlace, team: str) -> None:
         self._gathered.joining.append(Joining(name=(incident.record, incident.number), place=place, team=team))
 
+    def show_storm(self, *, key: str) -> None:
+        self._gathered.storms.add(key)
+
     def add_notes(self, *, incident: Incident, notes: Sequence[Note], key: str, at: datetime) -> None:
         self._gathered.notes += [(incident, note, key, at) for note in notes]
 

@@ -6,7 +6,7 @@ that nothing was found among what is known.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bot.evidence import inputs
@@ -60,7 +60,7 @@ def _named(one: Found, told: Spoken) -> str | None:
         return None
     if one.diff is not None and told.quotes_of(one.diff.changed):
         return one.path[-1]
-    return told.names(one.names)
+    return told.names(one.names, alone=one.alone)
 
 
 def _rank(name: str | None, one: Found, fitting: frozenset[Aspect]) -> tuple[bool, bool, int, float, Path]:
@@ -94,18 +94,20 @@ class _Judge:
 
     def _input(self, difference: Difference) -> Iterator[Found]:
         name, leaf = difference.path[1], difference.path[-1]
+        names, alone = inputs.names_of(name), inputs.stems_of(name)
         if leaf == "digest":
             if not self._has_diff(name):
                 said = f"{inputs.file_name(name)} was edited"
-                yield _plain(difference, Aspect.CONFIG, said, names=inputs.names_of(name))
+                yield _plain(difference, Aspect.CONFIG, said, names=names, alone=alone)
         elif leaf == "text" and isinstance(difference.before, str) and isinstance(difference.after, str):
             yield self._text(difference, Aspect.CONFIG, inputs.file_name(name))
         elif is_number(difference.before) and is_number(difference.after):
             of = f" of {inputs.file_name(name)}"
-            yield from self._number(difference, Aspect.VOLUME, of=of, names=inputs.names_of(name))
+            for one in self._number(difference, Aspect.VOLUME, of=of):
+                yield replace(one, names=names, alone=alone)
         else:
             said = f"input {inputs.file_name(name)}: {says(difference, Aspect.OTHER).removeprefix(f'inputs.{name}.')}"
-            yield _plain(difference, Aspect.VOLUME, said, names=inputs.names_of(name))
+            yield _plain(difference, Aspect.VOLUME, said, names=names, alone=alone)
 
     def _other(self, difference: Difference, aspect: Aspect) -> Iterator[Found]:
         before, after = difference.before, difference.after
@@ -132,9 +134,7 @@ class _Judge:
             return not _BOUNDS.search(difference.path[-1])
         return aspect in (Aspect.VOLUME, Aspect.TIMING) or bool(_DURATIONS.search(difference.path[-1]))
 
-    def _number(
-        self, difference: Difference, aspect: Aspect, *, of: str = "", names: tuple[str, ...] = ()
-    ) -> Iterator[Found]:
+    def _number(self, difference: Difference, aspect: Aspect, *, of: str = "") -> Iterator[Found]:
         before, after, leaf = difference.before, difference.after, difference.path[-1]
         known = usual([_at(run, difference.path) for run in self.past])
         timing = aspect is Aspect.TIMING or _DURATIONS.search(leaf) is not None
@@ -151,7 +151,7 @@ class _Judge:
             after=after,
             says=says_number(difference, aspect, of, known),
             note=note,
-            names=names or _names(difference),
+            names=_names(difference),
             weight=abs(float(after) - float(normal)) / abs(normal) if normal else 1.0,
         )
 

@@ -28,6 +28,7 @@ from bot.evidence.shapes import (
     OPEN_END,
     PANIC,
     PLAIN_TYPE,
+    POINTS,
     QUIET,
     RETRYING,
     RUBY_CLASS,
@@ -271,12 +272,15 @@ def _dbt(lines: Sequence[LogLine], index: int, found: re.Match[str]) -> Finding 
 
 
 def _continued(lines: Sequence[LogLine], index: int, message: str) -> tuple[str, int]:
-    """Return the message with the lines below that go on saying it, and the index of the last of them."""
+    """Return the message with the lines below that go on saying it, and the index of the last; `POINTS` say nothing."""
     parts = [message]
     last = index
     for at in range(index + 1, min(index + 1 + CONTINUATION, len(lines))):
         line = lines[at]
         record = line.number == lines[index].number
+        if POINTS.match(line.text) and not line.prefixed:
+            last = at
+            continue
         if not line.text.strip() or _begins_anew(line.text) or (line.prefixed and not record):
             break
         if not record and parts[-1].strip() and not CONTINUES.match(line.text) and not OPEN_END.search(parts[-1]):

@@ -49,7 +49,10 @@ FITTING = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """One difference; `names` are the words by which an error would speak of it, `weight` is its size in its aspect."""
+    """One difference; `names` are the words by which an error would speak of it, `weight` is its size in its aspect.
+
+    `alone` are words by which it would, but only where it quotes just them.
+    """
 
     aspect: Aspect
     path: Path
@@ -58,6 +61,7 @@ class Found:
     says: str
     note: str | None = None
     names: tuple[str, ...] = ()
+    alone: tuple[str, ...] = ()
     weight: float = 1.0
     diff: TextDiff | None = field(default=None)
 

@@ -34,11 +34,13 @@ def file_name(name: str) -> str:
 
 def names_of(name: str) -> tuple[str, ...]:
     """Return what an error may call an input: its path, its file, its table."""
-    file = file_name(name)
-    stem, _, ending = file.rpartition(".")
-    return tuple(
-        dict.fromkeys(filter(None, (name, file, stem, ending if not stem.count("/") and len(ending) > 4 else "")))
-    )
+    return tuple(dict.fromkeys((name, file_name(name))))
+
+
+def stems_of(name: str) -> tuple[str, ...]:
+    """Return what an error may call an input for short: its file without the ending, its table without the schema."""
+    stem, dot, ending = file_name(name).rpartition(".")
+    return tuple(filter(None, (stem, ending if len(ending) > 4 else ""))) if dot else ()
 
 
 def mapping(value: Any) -> Mapping[str, Any]:
@@ -54,6 +56,7 @@ def _whole(name: str, before: Any, after: Any, word: str, note: str) -> Found:
         says=f"input {file_name(name)} {word}",
         note=note,
         names=names_of(name),
+        alone=stems_of(name),
         weight=3.0 if after is NOTHING else 1.0,
     )
 

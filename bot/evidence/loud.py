@@ -27,8 +27,8 @@ _WORDS = (
 )
 _ENDS = (
     r"terminated by signal|exited with code -|died unexpectedly|core dumped|not found|no such file|oom-?kill|out of memory"
-    r"|\bkilled\b|was interrupted|was preempted|no longer receives|aborting task|no space left|cannot allocate|negsignal|goroutine"
-    r"|dial tcp|deadline exceeded|bad connection$|(?:\b|\d)pq: |(?:read|write) tcp"
+    r"|(?:\b|\dm|\[m)killed\b|was interrupted|was preempted|no longer receives|aborting task|no space left|cannot allocate"
+    r"|negsignal|goroutine|dial tcp|deadline exceeded|bad connection$|(?:\b|\d|\dm|\[m)pq: |(?:read|write) tcp"
 )
 _HEALED = (
     r"re-?established|reachable (?:again )?after|recovered|succeeded (?:after|on)|reconnected|retry succeeded"

@@ -33,19 +33,23 @@ _COMMON = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spoken:
-    """The words of an error: all of them, and those that it puts in quotes."""
+    """The words of an error: all of them, those that it puts in quotes, and what it quotes whole."""
 
     words: frozenset[str]
     quoted: frozenset[str]
+    alone: frozenset[str]
 
-    def names(self, things: Iterable[str]) -> str | None:
-        """Return the first of these that the error speaks of; short and common words must stand in quotes."""
+    def names(self, things: Iterable[str], *, alone: Iterable[str] = ()) -> str | None:
+        """Return the first of these that the error speaks of; short and common words must stand in quotes.
+
+        Those of `alone` count only where the error quotes just them, not as a piece of something longer.
+        """
         for thing in things:
             word = thing.lower()
             plain = len(word) >= SHORTEST and word not in _COMMON and not word.isdigit()
             if word in self.quoted or (plain and word in self.words):
                 return thing
-        return None
+        return next((thing for thing in alone if thing.lower() in self.alone), None)
 
     def quotes_of(self, text: str) -> bool:
         """Whether a word of `text` is one that the error puts in quotes."""
@@ -54,8 +58,10 @@ class Spoken:
 
 def spoken(text: str) -> Spoken:
     """Return what an error says, by words."""
-    quoted = frozenset(word for found in _QUOTED.finditer(text) for word in _words(found[1]) if not word.isdigit())
-    return Spoken(words=frozenset(_words(text)), quoted=quoted)
+    quotes = [found[1] for found in _QUOTED.finditer(text)]
+    quoted = frozenset(word for quote in quotes for word in _words(quote) if not word.isdigit())
+    alone = frozenset(quote.strip().lower() for quote in quotes)
+    return Spoken(words=frozenset(_words(text)), quoted=quoted, alone=alone)
 
 
 def _words(text: str) -> set[str]:

@@ -10,6 +10,7 @@ from bot.evidence.finding import Finding, Weight
 from bot.evidence.findings import find_failures, is_wrapper
 from bot.evidence.log import Log
 from bot.evidence.roots import Reading, choose_root
+from bot.evidence.shapes import POINTS
 from bot.evidence.types import ErrorReport
 
 _OWN = "ontrack."
@@ -56,7 +57,7 @@ def ending_of(error: ErrorReport) -> Ending:
 def with_report(reading: Reading, error: ErrorReport) -> Reading:
     """Put the error that the scheduler named at its place among what the log says."""
     name = clean((error.type or "")[:400])[:200].strip() or None
-    message = clean((error.message or "")[:8000])[:4000].strip()
+    message = _without_pointers(clean((error.message or "")[:8000])[:4000].strip())
     if name is None and not message:
         return reading
     told = _reported(name, message)
@@ -67,6 +68,12 @@ def with_report(reading: Reading, error: ErrorReport) -> Reading:
             return reading
     rest = (reading.root,) if reading.root is not None else ()
     return Reading(root=told, chain=(), beside=(*rest, *reading.chain, *reading.beside), earlier=reading.earlier)
+
+
+def _without_pointers(message: str) -> str:
+    """The message without the statement that a database shows below it."""
+    first, *rest = message.split("\n")
+    return "\n".join((first, *(line for line in rest if not POINTS.match(line)))).rstrip()
 
 
 def _reported(name: str | None, message: str) -> Finding:

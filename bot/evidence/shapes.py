@@ -112,6 +112,7 @@ AFTERWARDS = re.compile(r"\s{0,8}(?:Removing|Exiting|Shutting|cleanup|\+ |=====|
 CONTINUES = re.compile(
     r"\s(?!\s{0,8}from \S{1,200}:in )|[A-Z][A-Za-z ]{1,30}(?: \d{1,6})?: |[a-z_]{2,20}: {1,2}|\[|\(|\{|\* |- |\d{1,3}: "
 )
+POINTS = re.compile(r"\s{0,8}LINE \d{1,8}: |\s{1,400}\^\s{0,4}$")
 OPEN_END = re.compile(r"[:,(\[{]\s{0,4}$")
 LOST_TASK = re.compile(
     rf"most recent failure: Lost task [^\n]{{1,200}}?: (?P<type>{NAME})(?:: | (?=\(executor )|$)(?P<message>.*)"

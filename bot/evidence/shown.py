@@ -12,6 +12,7 @@ from bot.evidence.log import Log
 from bot.evidence.masking import mask
 from bot.evidence.reported import Ending
 from bot.evidence.roots import Reading, shown_root
+from bot.evidence.shapes import POINTS
 from bot.evidence.signs import Place
 from bot.evidence.types import REPORTED, EvidenceLine
 from bot.evidence.verdict import Verdict
@@ -67,4 +68,6 @@ def _of_the_log(reading: Reading, log: Log) -> Iterable[EvidenceLine]:
     for at in wanted:
         line = log[at]
         if line.shown.strip():
-            yield EvidenceLine(number=line.number, text=line.shown, decisive=at in decisive)
+            yield EvidenceLine(
+                number=line.number, text=line.shown, decisive=at in decisive and not POINTS.match(line.text)
+            )

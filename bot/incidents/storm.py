@@ -20,16 +20,23 @@ SAME_THREAD_WITHIN = timedelta(hours=1)
 ASKS_EVERY = timedelta(minutes=30)
 ROWS_A_PAGE = 40
 KEEP_ASKS = 200
+TEAM = "team "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StormPlace:
-    """The row of an occurrence in the storm of that number in the channel; `opened`: it has a thread of its own since."""
+    """The row of an occurrence in the storm of that number in the channel; `opened`: it has a thread of its own since.
+
+    `apart`: so many opened with it, or before it in the storm, that have their threads and no row; `since`: about when the
+    first of all these opened.
+    """
 
     channel: str
     number: int
     row: int
     opened: bool = False
+    apart: int = 0
+    since: datetime | None = None
 
     @property
     def storm(self) -> str:
@@ -63,14 +70,26 @@ class Held:
     by: By
     until: datetime
 
+    @property
+    def team(self) -> str:
+        """The name of the team, as rows have it."""
+        return self.who.removeprefix(TEAM)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Storm:
     """What a channel knows of its occurrences lately, and of its newest storm: its number (0: none yet), its rows, whom
-    it asked, who is on it."""
+    it asked, who is on it.
+
+    `alone` are those of lately that got threads of their own and that no storm has counted; `apart` and `since`: as the
+    place of the storm's newest row says.
+    """
 
     channel: str
     opened: Tally = ()
+    alone: Tally = ()
+    apart: int = 0
+    since: datetime | None = None
     number: int = 0
     rows: int = 0
     last_at: datetime | None = None
@@ -89,24 +108,32 @@ def place_of_next(storm: Storm, policy: StormPolicy, now: datetime) -> StormPlac
     goes_on = storm.last_at is not None and now - storm.last_at < policy.window
     if many <= (policy.jobs // 2 if goes_on else policy.jobs):
         return None
+    with_this = counted(storm.alone, window=policy.window, now=now)
+    apart, since = lately(with_this, window=policy.window, now=now) - 1, min(step.begins_at for step in with_this)
     if storm.last_at is not None and now - storm.last_at < SAME_THREAD_WITHIN:
-        return StormPlace(channel=storm.channel, number=storm.number, row=storm.rows + 1)
-    return StormPlace(channel=storm.channel, number=storm.number + 1, row=1)
+        return StormPlace(
+            channel=storm.channel,
+            number=storm.number,
+            row=storm.rows + 1,
+            apart=storm.apart + apart,
+            since=storm.since or since,
+        )
+    return StormPlace(channel=storm.channel, number=storm.number + 1, row=1, apart=apart, since=since)
 
 
 def after_opening(storm: Storm, place: StormPlace | None, policy: StormPolicy, now: datetime) -> Storm:
     """The channel once an occurrence has opened at that place."""
     storm = replace(storm, opened=counted(storm.opened, window=policy.window, now=now))
     if place is None:
-        return storm
+        return replace(storm, alone=counted(storm.alone, window=policy.window, now=now))
     if place.row == 1:
         storm = replace(storm, number=storm.number + 1, asked=(), held=())
-    return replace(storm, rows=place.row, last_at=now)
+    return replace(storm, rows=place.row, last_at=now, alone=(), apart=place.apart, since=place.since)
 
 
 def team_key(name: str) -> str:
     """The team as asks of the storm name it."""
-    return f"team {name}"
+    return f"{TEAM}{name}"
 
 
 def covers(storm: Storm, who: str, step: int, now: datetime) -> bool:
@@ -118,7 +145,12 @@ def covers(storm: Storm, who: str, step: int, now: datetime) -> bool:
 
 def held_by(storm: Storm, who: str, now: datetime) -> Held | None:
     """Who is on it for all of them, if somebody is."""
-    return next((one for one in storm.held if one.who == who and now < one.until), None)
+    return next((one for one in in_force(storm.held, now) if one.who == who), None)
+
+
+def in_force(held: tuple[Held, ...], now: datetime) -> tuple[Held, ...]:
+    """Those of them who are still on it."""
+    return tuple(one for one in held if now < one.until)
 
 
 def after_ask(storm: Storm, who: str, step: int, now: datetime) -> Storm:

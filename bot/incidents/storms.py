@@ -57,6 +57,12 @@ def take(draft: Draft, event: StormTaken) -> None:
         draft.tell(ToldKind.OTHER_STATE, "that storm is over", status=draft.incident.status)
         draft.note("refused", "the storm that is taken is over", by=event.by)
         return
+    earlier = storm.held_by(known, storm.team_key(name), draft.now)
+    if earlier is not None:
+        reason = f"{earlier.by.person} is on it already, for all jobs of {name or 'the team'} in the storm"
+        draft.tell(ToldKind.CANNOT, reason)
+        draft.note("also_acknowledged", f"{event.by.person} came second: {reason}", by=event.by)
+        return
     until = draft.now + draft.situation.policy.chase.acknowledgement
     held = Held(who=storm.team_key(name), by=event.by, until=until)
     draft.add(

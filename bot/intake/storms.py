@@ -42,7 +42,8 @@ class Storms:
         self._known[channel] = storm.after_ask(self.of(channel), who, step, self._now)
 
     def taken(self, channel: str, held: Held) -> None:
-        self._known[channel] = storm.after_taking(self.of(channel), held)
+        known = self._known[channel] = storm.after_taking(self.of(channel), held)
+        self._uow.show_storm(key=f"{channel}/{known.number}")
 
     def save(self) -> None:
         for channel in sorted(self._known):

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from bot.incidents.keys import Capability
-from bot.incidents.model import Outcome
+from bot.incidents.model import Outcome, Status
 from bot.render.actions import ActionId, value_of
 from bot.render.blocks import Block, actions, button, dialog
 from bot.render.readings import amount
@@ -50,7 +50,6 @@ _LABELS = {
     ActionId.OPEN_THREAD: "Open thread",
     ActionId.TAKE_STORM: "We are on it",
 }
-_PRIMARY = (ActionId.ACK, ActionId.APPROVE)
 
 
 def row(snapshot: Snapshot, wanted: Iterable[ActionId], *, name: str = "actions") -> tuple[Block, ...]:
@@ -69,10 +68,15 @@ def one(snapshot: Snapshot, action: ActionId) -> Block:
         action,
         _label(snapshot, action),
         value=value_of(incident, proposal if approval else None),
-        style="primary" if action in _PRIMARY else None,
+        style="primary" if action is _primary(snapshot) else None,
         ask=_question(snapshot, action),
         url=snapshot.record_url if action is ActionId.OPEN_RECORD else None,
     )
+
+
+def _primary(snapshot: Snapshot) -> ActionId:
+    """The one button that stands out."""
+    return ActionId.APPROVE if snapshot.incident.status is Status.AWAITING_APPROVAL else ActionId.ACK
 
 
 def cost_of(snapshot: Snapshot, runs: int) -> str:

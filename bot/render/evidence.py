@@ -38,7 +38,7 @@ def evidence(snapshot: Snapshot) -> Rendered:
     values = {
         **values_of(snapshot),
         "late": found is None and snapshot.incident.failure.late,
-        "cause_why": found.cause.reason if found and snapshot.cause_known else "",
+        "cause_why": found.cause.reason if found and snapshot.cause == found.cause.id and snapshot.cause_known else "",
         "error_lines": error_lines(found.root.lines) if found else None,
         "beside_log": found is not None and not any(line.decisive for line in found.root.lines),
         "changes": changes if changes is None else ranked[:MOST_CHANGES],
@@ -123,7 +123,7 @@ def diff_file(snapshot: Snapshot) -> FileContent | None:
 
 
 def _diffed(ranked: Sequence[Change]) -> Change | None:
-    return next((each for each in ranked[:MOST_CHANGES] if each.diff), None)
+    return next((each for each in ranked[:MOST_CHANGES] if each.diff and clean(each.diff).strip()), None)
 
 
 def _is_cut(diff: str) -> bool:
@@ -132,33 +132,40 @@ def _is_cut(diff: str) -> bool:
 
 
 def log_file(snapshot: Snapshot) -> FileContent | None:
-    """The end of the log as a text file, before it all changes that the message has no room for; None without either."""
+    """The end of the log as a text file, below it all changes that the message has no room for; None without either."""
     found: Evidence | None = snapshot.evidence
     if found is None:
         return None
-    parts = [*_all_changes(found), *([found.log_tail] if found.log_tail.strip() else [])]
-    if not parts:
+    log, changes = found.log_tail if found.log_tail.strip() else "", _all_changes(found)
+    if not log and not changes:
         return None
+    both = ["The last lines of the log", log.rstrip(), changes] if log and changes else [log or changes]
     incident = snapshot.incident
     name = _UNFIT.sub("-", one_line(incident.job.name, 60)).strip("-.") or "job"
     return FileContent(
         name=f"{name}-{incident.id}-log.txt",
-        title=f"Log of {one_line(incident.job.name, 80)}, last lines",
-        text=clean("\n\n".join(parts))[-MOST_FILE:],
+        title=_titled(one_line(incident.job.name, 80), log=bool(log), changes=bool(changes)),
+        text=clean("\n\n".join(both))[:MOST_FILE],
     )
 
 
-def _all_changes(found: Evidence) -> list[str]:
+def _titled(job: str, *, log: bool, changes: bool) -> str:
+    if not log:
+        return f"All changes of {job}"
+    return f"Log of {job}, last lines{', then all changes' if changes else ''}"
+
+
+def _all_changes(found: Evidence) -> str:
     """Every change with its whole text; nothing when the message shows them all."""
     changes = sorted(found.changes or (), key=lambda each: each.rank)
     if len(changes) <= MOST_CHANGES and not any(each.diff for each in changes):
-        return []
+        return ""
     lines = [f"What changed since the last good run ({len(changes)}, the likeliest first)", ""]
     for number, each in enumerate(changes, start=1):
         lines.append(f"{number}. {each.says or each.path}")
         lines += [f"   {each.path}: {each.before or '-'} -> {each.after or '-'}"] if not each.diff else []
         lines += [f"   {line}" for line in each.diff.split("\n")] if each.diff else []
-    return ["\n".join(lines), "The end of the log"] if found.log_tail.strip() else ["\n".join(lines)]
+    return "\n".join(lines)
 
 
 def _around_decisive(lines: Sequence[EvidenceLine]) -> Sequence[EvidenceLine]:

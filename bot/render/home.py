@@ -37,17 +37,20 @@ class Seen(StrEnum):
 class Waits(StrEnum):
     """Why a record waits for the person."""
 
-    HELD = "held"
     APPROVAL = "approval"
     ASKED = "asked"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HomeRecord:
-    """An unresolved record; `decides`: its buttons are for this person. `asked_at`: when they were asked by name or group."""
+    """An unresolved record; `decides`: its buttons are for this person, `holds`: they are on it.
+
+    `asked_at`: when they were asked by name or group.
+    """
 
     snapshot: Snapshot
     decides: bool
+    holds: bool = False
     waits: Waits | None = None
     asked_at: datetime | None = None
     url: str | None = None
@@ -70,6 +73,7 @@ class TeamHealth:
 class Home:
     """What one person's Home tab says at `at`; the counts say how much there is where only the first are shown.
 
+    `mine` waits for the person, `held` they are on already.
     `decides`: the teams whose marks the person may change. `sees_health`: they manage, or are an admin.
     """
 
@@ -79,6 +83,8 @@ class Home:
     teams: tuple[str, ...] = ()
     mine: tuple[HomeRecord, ...] = ()
     mine_count: int = 0
+    held: tuple[HomeRecord, ...] = ()
+    held_count: int = 0
     open: tuple[HomeRecord, ...] = ()
     open_count: int = 0
     marks: tuple[MarkLine, ...] = ()
@@ -113,6 +119,7 @@ def _blocks(page: Home) -> list[Block]:
     sections = (
         _drafted("home_head", page),
         _records(page, "mine", page.mine[:MOST_MINE], count=page.mine_count),
+        _records(page, "held", page.held[:MOST_MINE], count=page.held_count),
         _records(page, "open", page.open[:MOST_OPEN], count=page.open_count),
         _listed(page, "home_ending", page.ending, most=MOST_LINES),
         _marks(page),
@@ -132,8 +139,14 @@ def _records(page: Home, name: str, records: Sequence[HomeRecord], *, count: int
         values = {**values_of(snapshot), "p": snapshot.incident.proposal, "record": record, "many": len(page.teams) > 1}
         blocks += draft("home_record", values, zone=snapshot.zone).blocks
         if record.decides:
-            blocks += buttons.row(snapshot, [*offers.shown(snapshot), *_thread(snapshot)], name=f"{name}{number}")
+            blocks += buttons.row(snapshot, _offered(record), name=f"{name}{number}")
     return [*blocks, *_rest(page, count - len(records), where="/job-health")]
+
+
+def _offered(record: HomeRecord) -> list[ActionId]:
+    """The buttons of its thread, but for taking what is the person's already."""
+    shown = offers.shown(record.snapshot)
+    return [*(one for one in shown if not (record.holds and one is ActionId.ACK)), *_thread(record.snapshot)]
 
 
 def _thread(snapshot: Snapshot) -> tuple[ActionId, ...]:

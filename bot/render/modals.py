@@ -5,6 +5,7 @@ It must not read an answer; `bot.render.forms` does.
 
 from collections.abc import Sequence
 
+from bot.evidence.types import RetryHint
 from bot.incidents.events import OwedChoice
 from bot.incidents.keys import Capability
 from bot.incidents.model import Owed, RerunPhase
@@ -105,7 +106,21 @@ def modal_mark_safe(snapshot: Snapshot) -> Block:
         return framed(snapshot, CallbackId.MARK_SAFE, title="Mark safe", fields=[], submit=None, never=never)
     chosen = option(snapshot.cause, snapshot.cause)
     fields = [field("cause", "Cause", radio([chosen], initial=chosen))]
-    return framed(snapshot, CallbackId.MARK_SAFE, title="Mark safe", fields=fields, submit="Mark safe", never="")
+    return framed(
+        snapshot,
+        CallbackId.MARK_SAFE,
+        title="Mark safe",
+        fields=fields,
+        submit="Mark safe",
+        never="",
+        unlikely=_unlikely(snapshot),
+    )
+
+
+def _unlikely(snapshot: Snapshot) -> bool:
+    """Whether the rule of this cause says that a rerun seldom mends it."""
+    cause = snapshot.evidence.cause if snapshot.evidence else None
+    return cause is not None and cause.id == snapshot.cause and cause.retry_hint is RetryHint.UNLIKELY
 
 
 def _never(snapshot: Snapshot) -> str:

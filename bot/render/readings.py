@@ -5,7 +5,7 @@ A fact of another shape than expected is shown as plain words, never a crash. It
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
 import msgspec
@@ -93,6 +93,16 @@ def at(context: Context, value: Any) -> Segment:
     """An instant for each reader's own time."""
     found = instant(value)
     return words(value or "", 40) if found is None else moment(found, context["zone"])
+
+
+@pass_context
+def since(context: Context, value: Any, dated: bool) -> Segment:
+    """When something began; `dated`: by a file, in which a bare date stands for midnight UTC."""
+    found = instant(value)
+    if not dated or found is None or found.astimezone(UTC).time() != time():
+        return at(context, value)
+    day = found.astimezone(UTC)
+    return words(f"{day.day} {day:%b %Y}")
 
 
 @pass_context
@@ -192,5 +202,6 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "run": run,
     "sentence": sentence,
     "short": words,
+    "since": since,
     "times": times,
 }

@@ -18,6 +18,8 @@ MOST_URL = 1000
 FIRST = datetime(1970, 1, 2, tzinfo=UTC)
 LAST = datetime(2200, 1, 1, tzinfo=UTC)
 _ID = re.compile(r"[A-Z][A-Z0-9]{1,30}")
+_BOLD = re.compile(r"(?!\s)(?:[^*_~`\n]|(?<=[A-Za-z0-9])_(?=[A-Za-z0-9]))+(?<!\s)")
+_CODE = re.compile(r"(?!\s)[^`\n]+(?<!\s)")
 _URL = re.compile(r"https?://[^\s<>|\"]+")
 
 
@@ -149,10 +151,9 @@ def _mrkdwn(segment: Segment) -> str:
     match segment:
         case Words():
             text = escaped(segment.text, segment.most)
-            plain = segment.text.strip() == segment.text and not set(segment.text) & set("*_~`\n")
-            if segment.bold and plain and text:
-                return f"*{text}*"
-            return f"`{text}`" if segment.code and plain and text else text
+            if segment.code and _CODE.fullmatch(segment.text):
+                return f"`{text}`"
+            return f"*{text}*" if segment.bold and _BOLD.fullmatch(segment.text) else text
         case Moment():
             fallback = escaped(_fallback(segment), 60).replace("|", "")
             date = f"<!date^{int(segment.at.timestamp())}^{_format(segment)}|{fallback}>"

@@ -5,11 +5,11 @@ It must not look anything up; a row says what its occurrence is now.
 
 from collections import Counter
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from bot.incidents.model import Incident, RerunPhase, Status
-from bot.incidents.storm import aside
+from bot.incidents.storm import Held, aside
 from bot.render.actions import ActionId, value_of
 from bot.render.blocks import Block, button
 from bot.render.rendered import Rendered
@@ -18,6 +18,7 @@ from bot.render.templates import draft, phrase
 
 MOST_ROW = 180
 MOST_LISTED = 6
+MINUTE = timedelta(minutes=1)
 SIGNS = {
     Status.OPEN: "🔴",
     Status.RERUNNING: "🔁",
@@ -53,12 +54,19 @@ class Counted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StormRoot:
-    """All that the root of a storm may show; `last_at` is when its newest row opened."""
+    """All that the root of a storm may show; `last_at` is when its newest row opened.
+
+    `apart`: so many failed with the rows that have threads of their own; `since`: about when the first of all failed, None
+    where that was not counted. `held`: who is on it for a team.
+    """
 
     began_at: datetime
     last_at: datetime
     settled_at: datetime | None
     counts: tuple[Counted, ...]
+    apart: int = 0
+    since: datetime | None = None
+    held: tuple[Held, ...] = ()
 
     def counted(self, what: str) -> tuple[tuple[str, int], ...]:
         """How many rows have each status, cause or team, the most first."""
@@ -70,6 +78,12 @@ class StormRoot:
     @property
     def rows(self) -> int:
         return sum(one.count for one in self.counts)
+
+    @property
+    def within(self) -> timedelta:
+        """In how many whole minutes all of them failed."""
+        took = self.last_at - min(self.since or self.began_at, self.began_at)
+        return max(1, -(-took // MINUTE)) * MINUTE
 
     @property
     def unsettled(self) -> int:
@@ -88,10 +102,11 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StormPage:
-    """A page of rows; `first` is the number of the first that may stand on it."""
+    """A page of rows; `first` is the number of the first that may stand on it, `held` who is on it for a team."""
 
     first: int
     lines: tuple[Line, ...]
+    held: tuple[Held, ...] = ()
 
 
 def storm_root(storm: StormRoot) -> Rendered:
@@ -103,6 +118,7 @@ def storm_root(storm: StormRoot) -> Rendered:
         "causes": storm.counted("cause"),
         "teams": storm.counted("team"),
         "most": MOST_LISTED,
+        "held": storm.held if storm.unsettled else (),
     }
     drafted = draft("storm", values, zone="UTC")
     return Rendered(text=drafted.text, blocks=drafted.blocks)
@@ -111,12 +127,13 @@ def storm_root(storm: StormRoot) -> Rendered:
 def storm_page(page: StormPage) -> Rendered:
     """A page of the storm's rows."""
     drafted = draft("storm_page", {"page": page, "last": page.lines[-1].row}, zone="UTC")
-    return Rendered(text=drafted.text, blocks=(*drafted.blocks, *(_row(line) for line in page.lines)))
+    return Rendered(text=drafted.text, blocks=(*drafted.blocks, *(_row(line, page.held) for line in page.lines)))
 
 
-def _row(line: Line) -> Block:
+def _row(line: Line, held: tuple[Held, ...]) -> Block:
     incident = line.incident
-    said = phrase("storm_row", {"line": line, "i": incident, "now": _now(incident), "on_it": _on_it(line)}, zone="UTC")
+    values = {"line": line, "i": incident, "now": _now(incident), "on_it": _on_it(line, held)}
+    said = phrase("storm_row", values, zone="UTC")
     segments: list[Segment] = [Words(text=f"{SIGNS[incident.status]} "), *said]
     if line.url:
         segments += [Words(text=" · "), link(line.url, "its thread")]
@@ -138,6 +155,13 @@ def _now(incident: Incident) -> str:
             return incident.status.replace("_", " ")
 
 
-def _on_it(line: Line) -> str:
-    held = line.incident.acknowledgement
-    return str(held.by.person) if held is not None and line.incident.status.unresolved else ""
+def _on_it(line: Line, held: tuple[Held, ...]) -> str:
+    """Who has acknowledged the row itself, else who is on it for all rows of the team that answers it."""
+    incident = line.incident
+    if not incident.status.unresolved:
+        return ""
+    if incident.acknowledgement is not None:
+        return str(incident.acknowledgement.by.person)
+    team = incident.handed[-1].team if incident.handed else line.team
+    by = next((one.by for one in held if one.team == team), None) if aside(incident.storm) else None
+    return str(by.person) if by is not None else ""

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Protocol
 
 from bot.incidents.model import Incident, Status
+from bot.incidents.storm import Held
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +20,10 @@ class StormCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StormState:
-    """A storm as it stands: `last_at` is when its newest row opened, `settled_at` when the last of them was settled."""
+    """A storm as it stands: `last_at` is when its newest row opened, `settled_at` when the last of them was settled.
+
+    `apart` and `since`: as the place of its newest row says. `held`: who took it, as last said, whether or not that ended.
+    """
 
     key: str
     channel: str
@@ -27,6 +31,9 @@ class StormState:
     last_at: datetime
     settled_at: datetime | None
     counts: tuple[StormCount, ...]
+    apart: int = 0
+    since: datetime | None = None
+    held: tuple[Held, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +51,9 @@ class StormReads(Protocol):
     """Looks into the newest committed state. Raises `bot.store.StorageDown`."""
 
     def storm(self, *, key: str) -> StormState | None: ...
+
+    def storm_held(self, *, key: str) -> tuple[Held, ...]:
+        """Who took the storm, as last said, whether or not that ended; of a channel's newest storm only."""
 
     def storm_rows(self, *, key: str, page: int) -> tuple[StormRow, ...]:
         """The rows of a page, in order."""

@@ -104,6 +104,9 @@ class UnitOfWork(Protocol):
         Every save of the occurrence raises the views of the storm that show it.
         """
 
+    def show_storm(self, *, key: str) -> None:
+        """Raise every view of the storm: something is said of it that no save of an occurrence says."""
+
     def add_notes(self, *, incident: Incident, notes: Sequence[Note], key: str, at: datetime) -> None:
         """Append to the timeline of the occurrence."""
 

@@ -189,6 +189,7 @@ def hanging_worker(company: Company) -> Process:
 @pytest.mark.slow
 @pytest.mark.timeout(240)
 def test_two_workers_deliver_a_thousand_effects_to_one_channel_at_its_pace(company: Company) -> None:
+    company.has_policies(POLICIES.replace("defaults:\n", "defaults:\n  storm: {jobs: 100000}\n"))
     web = company.starts("web", str(GAP), module="tests.compose.quick")
     workers = [company.starts("worker", str(GAP), module="tests.compose.quick") for _ in range(2)]
     for worker in workers:

@@ -157,6 +157,24 @@ def test_what_the_error_names_comes_first_and_says_so(error: str, first: str) ->
     assert changes[0].says.endswith(", which the error names") is (first != "code.version")
 
 
+@pytest.mark.parametrize(
+    ("error", "named"),
+    [
+        ('relation "staging.orders" does not exist', False),
+        ("no rows in staging.orders", False),
+        ("the orders are late", False),
+        ('relation "orders" does not exist', True),
+        ("cannot read orders.csv", True),
+        ("cannot read /srv/in/orders.csv: empty", True),
+        ("[Errno 2] No such file or directory: 'in/orders.csv'", True),
+    ],
+)
+def test_an_input_is_named_by_its_file_or_alone_in_quotes(error: str, named: bool) -> None:
+    before, after = {"inputs": {"in/orders.csv": {"rows": 1000}}}, {"inputs": {"in/orders.csv": {"rows": 31}}}
+
+    assert only(before, after, error=error).says.endswith(", which the error names") is named
+
+
 def test_a_short_or_common_word_counts_only_in_quotes() -> None:
     before = {"inputs": {"t": {"schema": ["id", "date"]}}}
     after: dict[str, Any] = {"inputs": {"t": {"schema": []}}}

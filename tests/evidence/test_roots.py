@@ -137,6 +137,39 @@ def test_the_root_error(rules: RuleSet, log: str, kind: str | None, message: str
     assert number in [line.number for line in root.lines if line.decisive]
 
 
+STATEMENT = """psycopg.errors.UndefinedColumn: column "amount" does not exist
+LINE 1: select id, amount from staging.orders
+                   ^
+HINT:  Perhaps you meant "orders.total".
+"""
+UNDEFINED = 'column "amount" does not exist\nHINT:  Perhaps you meant "orders.total".'
+
+
+def test_the_statement_shown_with_an_error_is_neither_its_message_nor_decisive(rules: RuleSet) -> None:
+    read = read_failure(error=ErrorReport(log=f"loading\n{STATEMENT}"), facts={}, last_good=None, rules=rules)
+    other = STATEMENT.replace("select id", "select  id, day").replace("LINE 1", "LINE 12")
+    again = read_failure(error=ErrorReport(log=f"loading\n{other}"), facts={}, last_good=None, rules=rules)
+
+    assert read.root.message == UNDEFINED
+    assert [(line.number, line.decisive) for line in read.root.lines] == [
+        (1, False),
+        (2, True),
+        (3, False),
+        (4, False),
+        (5, True),
+    ]
+    assert again.fingerprint == read.fingerprint
+    assert again.cause.id == read.cause.id == "data.schema_changed"
+
+
+def test_the_statement_is_no_part_of_what_a_scheduler_reports_either(rules: RuleSet) -> None:
+    kind, _, message = STATEMENT.partition(": ")
+    read = read_failure(error=ErrorReport(type=kind, message=message), facts={}, last_good=None, rules=rules)
+
+    assert read.root.message == UNDEFINED
+    assert "LINE 1" not in read.root.lines[0].text
+
+
 def test_a_log_without_an_error_shows_its_end(rules: RuleSet) -> None:
     root = root_of(rules, "".join(f"step {number}\n" for number in range(40)))
 

@@ -44,6 +44,40 @@ def test_ten_in_each_half_hour_are_no_storm() -> None:
         assert places == [None] * 10
 
 
+def test_a_place_says_how_many_opened_beside_the_rows_and_since_when() -> None:
+    known, _ = burst(Storm(channel="C0"), 6, MONDAY)
+    known, places = burst(known, 14, MONDAY + 2 * MINUTE)
+
+    assert [(place.row, place.apart, place.since) for place in places if place] == [
+        (row, 10, MONDAY) for row in range(1, 11)
+    ]
+
+
+def test_what_opened_alone_too_long_ago_belongs_to_no_storm() -> None:
+    known, _ = burst(Storm(channel="C0"), 9, MONDAY)
+    _, places = burst(known, 11, MONDAY + 10 * MINUTE)
+
+    assert [(place.apart, place.since) for place in places if place] == [(10, MONDAY + 10 * MINUTE)]
+
+
+def test_a_storm_that_comes_back_counts_those_that_opened_alone_meanwhile_once() -> None:
+    known, _ = burst(Storm(channel="C0"), 20, MONDAY)
+    known, places = burst(known, 20, MONDAY + 30 * MINUTE)
+    assert [(place.row, place.apart, place.since) for place in places if place][-1] == (20, 20, MONDAY)
+
+    _, places = burst(known, 20, MONDAY + 3 * HOUR)
+    assert [(place.row, place.apart) for place in places if place][-1] == (10, 10)
+
+
+@given(st.lists(st.integers(0, 1800), min_size=1, max_size=120))
+def test_rows_and_those_beside_them_are_never_more_than_have_opened(seconds: list[int]) -> None:
+    known = Storm(channel="C0")
+    for opened, second in enumerate(sorted(seconds), start=1):
+        known, place = opens(known, MONDAY + timedelta(seconds=second))
+        if place is not None:
+            assert POLICY.jobs // 2 < place.row + place.apart <= opened
+
+
 def test_it_goes_on_while_half_as_many_open_and_ends_when_fewer_do() -> None:
     known, _ = burst(Storm(channel="C0"), 20, MONDAY)
     known, places = burst(known, 8, MONDAY + 4 * MINUTE)

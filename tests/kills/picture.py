@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, func, select, text
+from sqlalchemy.exc import ProgrammingError
 
 from bot.incidents.model import UNRESOLVED, Incident
 from bot.store import StorageDown
@@ -74,8 +75,13 @@ class Watch:
         return self._number(rows) + self._number(select(func.count()).select_from(views).where(text(IS_WANTED)))
 
     def people(self) -> int:
-        """Those whom the product knows; until it has read the workspace for the first time, nobody may decide."""
-        return self._number(select(func.count()).select_from(people))
+        """Those whom the product knows; until it has read the workspace for the first time, nobody may decide, and
+        while the schema is being made nobody is known.
+        """
+        try:
+            return self._number(select(func.count()).select_from(people))
+        except (StorageDown, ProgrammingError):
+            return 0
 
     def rerunning(self) -> int:
         found = select(func.count()).select_from(occurrences).where(occurrences.c.status == "rerunning")

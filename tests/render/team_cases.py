@@ -1,7 +1,7 @@
 """Home tabs and digests as people meet them, values only; nothing here checks anything."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from bot.evidence.cleaning import clean
 from bot.render.digest import Digest
@@ -23,6 +23,7 @@ from tests.render.cases import HOSTILE, NOW
 
 URL = "https://shop.slack.com/archives/C0FINANCE/p1796004750000100"
 DAY = timedelta(days=1)
+MARKED = datetime(2026, 11, 2, tzinfo=UTC)
 
 MARK = MarkLine(
     team="finance-data",
@@ -40,7 +41,7 @@ MARKS = (
     replace(
         MARK, cause="platform.spot", title="Machine taken back", void="marked by Eve", confirm=Confirm.VOID, jobs=1
     ),
-    replace(MARK, title="Disk full for a moment", in_file=True, worked=0, ended=0),
+    replace(MARK, title="Disk full for a moment", in_file=True, since=MARKED, worked=0, ended=0),
     MARK,
 )
 ENDING = (
@@ -67,8 +68,9 @@ FAULTS = (
 )
 
 
-def record(name: str, waits: Waits | None = None, *, decides: bool = True) -> HomeRecord:
-    return HomeRecord(snapshot=cases.SNAPSHOTS[name], decides=decides, waits=waits, asked_at=NOW, url=URL)
+def record(name: str, waits: Waits | None = None, *, decides: bool = True, holds: bool = False) -> HomeRecord:
+    snapshot = cases.SNAPSHOTS[name]
+    return HomeRecord(snapshot=snapshot, decides=decides, holds=holds, waits=waits, asked_at=NOW, url=URL)
 
 
 FULL = Home(
@@ -79,9 +81,11 @@ FULL = Home(
     mine=(
         record("awaiting over budget", Waits.APPROVAL),
         record("open", Waits.ASKED),
-        record("open acknowledged", Waits.HELD),
+        record("awaiting outsider", Waits.APPROVAL, holds=True),
     ),
     mine_count=3,
+    held=(record("open acknowledged", holds=True),),
+    held_count=1,
     open=(record("late not started"), record("rerunning running"), record("verifying", decides=False)),
     open_count=17,
     marks=MARKS,
@@ -104,6 +108,8 @@ HOMES = {
         teams=("finance-data",),
         mine=(),
         mine_count=0,
+        held=(),
+        held_count=0,
         open=(record("open", decides=False),),
         open_count=1,
         decides=frozenset(),

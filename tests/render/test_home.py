@@ -51,7 +51,7 @@ def test_who_may_not_decide_gets_no_buttons() -> None:
 
 
 def test_only_marks_made_in_slack_can_be_changed_and_only_of_teams_that_one_decides_for() -> None:
-    page = replace(team_cases.FULL, mine=(), open=())
+    page = replace(team_cases.FULL, mine=(), held=(), held_count=0, open=())
     labels = [button["text"]["text"] for button in buttons(home(page))]
 
     assert labels == ["Confirm", "Revoke", "Confirm", "Revoke", "Revoke", "Revoke"]

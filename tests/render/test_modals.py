@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from bot.evidence.types import RetryHint
 from bot.incidents.keys import Capability
 from bot.incidents.model import DecisionKind
 from bot.render import holding, modals
@@ -20,6 +21,7 @@ from tests.render.checking import golden_view, refused_view
 View = dict[str, Any]
 CAUSES = (("service.throttled", "Throttled by the other side"), ("platform.spot_reclaimed", "Machine taken back"))
 OPEN = cases.snapshot()
+IN_VAIN = replace(OPEN, evidence=cases.evidence(cause=replace(cases.evidence().cause, retry_hint=RetryHint.UNLIKELY)))
 SILENT = cases.snapshot(can=frozenset({Capability.RERUN}))
 SEVERAL = cases.snapshot(cases.incident(owed=tuple(cases.owed(DUE - timedelta(days=day)) for day in (2, 1, 0))))
 MANY = cases.SNAPSHOTS["open backfill"]
@@ -54,6 +56,7 @@ MODALS: dict[str, Callable[[], View]] = {
     "cause unknown": lambda: modals.modal_cause(UNKNOWN, causes=CAUSES),
     "cause settled": lambda: modals.modal_cause(cases.SNAPSHOTS["resolved by hand"], causes=CAUSES),
     "mark safe": lambda: modals.modal_mark_safe(OPEN),
+    "mark safe in vain": lambda: modals.modal_mark_safe(IN_VAIN),
     "mark safe unknown": lambda: modals.modal_mark_safe(UNKNOWN),
     "mark safe late": lambda: modals.modal_mark_safe(cases.SNAPSHOTS["late not started"]),
     "pause": lambda: holding.modal_pause(OPEN, now=NOW),

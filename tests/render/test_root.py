@@ -7,7 +7,7 @@ import pytest
 
 from bot.render.plain import plain
 from bot.render.root import root
-from tests.render import cases
+from tests.render import asked_cases, cases
 from tests.render.checking import golden_message, refused
 
 BUTTONS = {
@@ -28,10 +28,12 @@ BUTTONS = {
     "left": "Not left, Cause and fix",
 }
 
+SNAPSHOTS = {**cases.SNAPSHOTS, **asked_cases.SNAPSHOTS}
 
-@pytest.mark.parametrize("name", cases.SNAPSHOTS)
+
+@pytest.mark.parametrize("name", SNAPSHOTS)
 def test_a_root_reads_as_its_golden_file_and_slack_takes_it(name: str) -> None:
-    rendered = root(cases.SNAPSHOTS[name])
+    rendered = root(SNAPSHOTS[name])
 
     assert refused(rendered) == []
     golden_message(f"root {name}", rendered)
@@ -39,7 +41,7 @@ def test_a_root_reads_as_its_golden_file_and_slack_takes_it(name: str) -> None:
 
 @pytest.mark.parametrize("name", BUTTONS)
 def test_a_root_offers_the_buttons_of_its_status(name: str) -> None:
-    rendered = root(cases.SNAPSHOTS[name])
+    rendered = root(SNAPSHOTS[name])
 
     labels = [button["text"]["text"] for button in rendered.blocks[-1]["elements"]]
 
@@ -97,7 +99,7 @@ def test_only_approve_and_decline_name_the_proposal() -> None:
 def test_who_is_on_it_is_always_said() -> None:
     unresolved = [name for name, each in cases.SNAPSHOTS.items() if each.incident.status.unresolved]
 
-    assert [name for name in unresolved if "On it:" not in plain(root(cases.SNAPSHOTS[name]))] == []
+    assert [name for name in unresolved if "On it:" not in plain(root(SNAPSHOTS[name]))] == []
 
 
 def test_owed_times_of_one_minute_are_told_apart() -> None:

@@ -6,7 +6,9 @@ from datetime import timedelta
 import pytest
 
 from bot.incidents.model import Acknowledgement, Incident, Outcome, RerunPhase, Status
-from bot.incidents.storm import ROWS_A_PAGE, StormPlace
+from bot.incidents.people import By, Handover, Person
+from bot.incidents.storm import ROWS_A_PAGE, Held, StormPlace, team_key
+from bot.render.plain import plain
 from bot.render.storm import Counted, Line, StormPage, StormRoot, storm_page, storm_root
 from tests.render import cases
 from tests.render.checking import golden_message, refused
@@ -14,8 +16,23 @@ from tests.render.checking import golden_message, refused
 RESET, UNKNOWN = "network.connection_reset", "unknown"
 
 
-def root(*counts: tuple[Status, str, str, int], over: bool = False) -> StormRoot:
+HELD = tuple(
+    Held(
+        who=team_key(team),
+        by=By(person=Person(id="U0ANA", name=who), at=cases.NOW + timedelta(minutes=9)),
+        until=cases.NOW + timedelta(hours=24),
+    )
+    for team, who in (("finance", "Ana"), ("growth", "Gil"))
+)
+
+
+def root(
+    *counts: tuple[Status, str, str, int], over: bool = False, apart: int = 10, held: tuple[Held, ...] = ()
+) -> StormRoot:
     return StormRoot(
+        apart=apart,
+        since=cases.NOW - timedelta(minutes=1, seconds=30) if apart else None,
+        held=held,
         began_at=cases.NOW,
         last_at=cases.NOW + timedelta(minutes=3),
         settled_at=cases.NOW + timedelta(hours=2) if over else None,
@@ -39,7 +56,13 @@ ROOTS = {
         (Status.RESOLVED, RESET, "finance", 1),
         (Status.AWAITING_APPROVAL, RESET, "", 2),
     ),
-    "storm root over": root((Status.RESOLVED, RESET, "finance", 500), (Status.PAUSED, RESET, "growth", 1), over=True),
+    "storm root taken": root(
+        (Status.OPEN, RESET, "finance", 4), (Status.OPEN, UNKNOWN, "growth", 2), (Status.OPEN, RESET, "", 1), held=HELD
+    ),
+    "storm root all listed": root((Status.OPEN, RESET, "finance", 3), apart=0),
+    "storm root over": root(
+        (Status.RESOLVED, RESET, "finance", 500), (Status.PAUSED, RESET, "growth", 1), over=True, held=HELD
+    ),
     "storm root many causes": root(*((Status.OPEN, f"cause.number_{n}", f"team-{n}", n) for n in range(1, 40))),
 }
 
@@ -66,6 +89,33 @@ def test_a_page_shows_what_each_row_is_now_and_the_way_to_its_thread() -> None:
 
     assert refused(rendered) == []
     golden_message("storm page", rendered)
+
+
+def test_a_row_names_who_is_on_it_for_its_team_while_it_waits_in_the_storm() -> None:
+    growth = Handover(team="growth", came_from="finance", by=By(person=cases.ANA.person, at=cases.NOW))
+    own = Acknowledgement(by=By(person=Person(id="U0BEN", name="Ben"), at=cases.NOW), until=cases.NOW)
+    lines = (
+        line(1, cases.incident()),
+        line(2, cases.incident(), team="growth"),
+        line(3, cases.incident(), team="platform"),
+        line(4, cases.incident(handed=(growth,))),
+        line(5, cases.incident(acknowledgement=own)),
+        line(6, cases.incident(), opened=True),
+        line(7, cases.incident(Status.RESOLVED, outcome=Outcome.RECOVERED)),
+    )
+    rendered = storm_page(StormPage(first=1, lines=lines, held=HELD))
+    names = [str(block["text"]["text"]).partition("on it: ")[2] for block in rendered.blocks if "text" in block]
+
+    assert refused(rendered) == []
+    assert names == ["Ana", "Gil", "", "Gil", "Ben", "", ""]
+
+
+def test_a_storm_of_many_teams_that_were_all_taken_fits() -> None:
+    held = tuple(Held(who=team_key(f"team-{n}"), by=HELD[0].by, until=HELD[0].until) for n in range(40))
+    rendered = storm_root(root(*((Status.OPEN, RESET, f"team-{n}", n) for n in range(1, 40)), held=held))
+
+    assert refused(rendered) == []
+    assert "34 more" in plain(rendered)
 
 
 def test_a_full_page_of_hostile_rows_is_within_slacks_limits_and_calls_nobody() -> None:

@@ -185,6 +185,7 @@ def test_where_any_later_run_pays_the_next_success_resolves_it(world: World) -> 
     world.succeeds("stock", at="04:05")
 
     assert world.incident("stock").outcome is Outcome.RECOVERED_ALONE
+    assert "Nothing to do: the run of " in world.text_of(world.root("stock"))
 
 
 @pytest.mark.scenario(46)

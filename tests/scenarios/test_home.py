@@ -43,8 +43,10 @@ def test_what_is_pressed_there_acts_as_in_the_thread_and_is_shown_at_once(world:
     assert told.text == ""
     assert "On it: ana" in world.text_of(world.root("orders"))
     text = home_of(world, "ana")
-    assert text.index("Waits for you") < text.index("You are on it until")
-    assert "1 waits for you" in text
+    assert "you are on 1" in text
+    assert "You are on it until" in text
+    assert "waits for you" not in text.lower()
+    assert buttons_of(world, "ana", "orders") == ["Rerun", "Fixed", "More"]
 
 
 def test_a_form_from_there_shows_the_page_anew_when_it_is_sent(world: World) -> None:

@@ -39,6 +39,7 @@ def test_a_licensed_rerun_at_three_in_the_morning_wakes_nobody(world: World) -> 
     world.moves_to("12:00")
 
     assert world.incident("revenue").outcome is Outcome.RECOVERED
+    assert "Nothing to do: the run of " in world.text_of(world.root("revenue"))
     assert len(world.reruns()) == 1
     assert world.mentions() == []
 

@@ -64,8 +64,9 @@ def test_many_failures_of_a_channel_share_one_thread_and_ask_the_team_once(world
     own = [job for job in JOBS if in_thread(world, job)]
     assert len(own) == CALM
     assert len(world.stage.slack.messages(CHANNELS["finance"])) == CALM + 1
-    assert "55 jobs failed at once" in says(world)
+    assert "60 jobs failed within 1 min, 55 of them listed here" in says(world)
     assert "55 of 55 not settled yet" in says(world)
+    assert "The other 5 have threads of their own" in says(world)
     asks = [mention for mention in world.mentions() if "failed at once" in mention.text]
     assert [mention.who for mention in asks] == ["finance-oncall"]
     assert len(world.mentions()) == CALM + 1
@@ -151,6 +152,50 @@ def test_the_team_takes_the_storm_with_one_click_and_is_asked_no_more_until_that
     assert lapsed.who == "ana"
 
 
+def rows(world: World) -> list[str]:
+    """The lines of all pages of the channel's newest storm."""
+    pages = [world.text_of(message) for message in storm(world)]
+    return [line for page in pages if "of the storm" in page for line in page.splitlines() if "feed-" in line]
+
+
+def test_the_click_is_seen_at_once_in_the_root_and_in_every_row_and_touches_no_other_record(world: World) -> None:
+    outage(world)
+    ask = next(message for message in storm(world) if "We are on it" in buttons(message))
+    assert "On it" not in says(world)
+    before = {job: world.incident(job).version for job in JOBS}
+    world.clicks_on("ana", "We are on it", ask)
+
+    assert "On it: ana for finance since Mon 30 Nov 03:12 UTC, until Tue 1 Dec 03:12 UTC" in says(world)
+    assert len(rows(world)) == 55
+    assert all("on it: ana" in row for row in rows(world))
+    assert sum(world.incident(job).version != before[job] for job in JOBS) == 1
+
+
+def test_who_comes_second_is_told_privately_who_is_on_it_and_changes_nothing(world: World) -> None:
+    outage(world)
+    ask = next(message for message in storm(world) if "We are on it" in buttons(message))
+    world.clicks_on("ana", "We are on it", ask)
+    before = [world.text_of(message) for message in storm(world)]
+
+    told = world.clicks_on("olga", "We are on it", ask)
+    assert "ana is on it already" in told.text
+    assert "ana is on it already" in world.clicks_on("ana", "We are on it", ask).text
+    assert [world.text_of(message) for message in storm(world)] == before
+
+
+def test_a_row_that_opens_later_is_held_as_well_and_one_with_a_thread_or_an_end_is_not(world: World) -> None:
+    outage(world, JOBS[:20])
+    ask = next(message for message in storm(world) if "We are on it" in buttons(message))
+    world.clicks_on("ana", "We are on it", ask)
+    world.passes(minutes=1)
+    outage(world, JOBS[20:30])
+    assert len(rows(world)) == 25
+    assert all("on it: ana" in row for row in rows(world))
+
+    world.succeeds(JOBS[29], generation=1, trigger="rerun", by="Olga")
+    assert [JOBS[29] in row for row in rows(world) if "on it" not in row] == [True]
+
+
 def test_a_calm_channel_beside_the_storm_is_not_drawn_into_it(world: World) -> None:
     outage(world)
     world.fails("ads", log=LOST_COLUMN)
@@ -175,7 +220,7 @@ def test_the_storm_goes_on_in_its_thread_when_it_comes_back_soon(world: World) -
     outage(world, JOBS[20:40])
 
     assert len([one for one in world.channel("finance") if "Storm" in one]) == 1
-    assert "30 jobs failed at once" in says(world)
+    assert "40 jobs failed within 15 min, 30 of them listed here" in says(world)
 
 
 def test_the_team_that_answers_for_the_cause_is_asked_once_beside_the_owner(build_world: Build) -> None:
@@ -195,7 +240,7 @@ def test_in_observe_mode_a_storm_calls_nobody(build_world: Build) -> None:
     world.passes(hours=2)
 
     assert world.mentions() == []
-    assert "55 jobs failed at once" in says(world)
+    assert "60 jobs failed within 1 min, 55 of them listed here" in says(world)
 
 
 def test_killed_in_the_middle_of_the_storm_nothing_is_lost(world: World) -> None:

@@ -1,13 +1,15 @@
 """Gates, and where reruns stand: locked, moved, let go the longest held first, stopped together; rows of storms."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 from sqlalchemy import select
 
 from bot.incidents.canary import Canary, Stage
 from bot.incidents.keys import JobKey
 from bot.incidents.model import Incident, TimerKind
-from bot.incidents.storm import ROWS_A_PAGE, Storm, StormPlace
+from bot.incidents.people import By, Person
+from bot.incidents.storm import ROWS_A_PAGE, Held, Storm, StormPlace, after_taking, team_key
 from bot.store import Gate
 from storage.opening import SqlStorage
 from storage.queue_tables import timers
@@ -114,7 +116,7 @@ def stormy(storage: SqlStorage, count: int) -> list[Incident]:
     with storage.begin_write(born_leased=False, now=NOW) as uow:
         uow.lock_jobs(keys=jobs(count), now=NOW)
         for number, key in enumerate(jobs(count)):
-            place = StormPlace(channel="C0DATA", number=1, row=number + 1)
+            place = StormPlace(channel="C0DATA", number=1, row=number + 1, apart=10, since=NOW)
             one = uow.save_incident(incident(job=key, storm=place), expected=None)
             uow.join_storm(incident=one, place=place, team="data")
             found.append(one)
@@ -154,3 +156,38 @@ def test_pages_wait_for_the_root_and_follow_their_rows(storage: SqlStorage) -> N
         uow.commit()
     assert sorted(view.page or 0 for view in storage.claim_views(now=NOW, limit=10)) == [0, 2]
     assert storage.reads.storm_thread_of(record=rows[-1].record, number=1) == ("C0DATA", "7.0")
+
+
+def test_who_took_a_storm_is_read_with_it_and_every_view_of_it_is_raised(storage: SqlStorage) -> None:
+    rows = stormy(storage, ROWS_A_PAGE + 2)
+    (root,) = storage.claim_views(now=NOW, limit=10)
+    storage.settle_view(row=root, root_ts="7.0", now=NOW)
+    for page in storage.claim_views(now=NOW, limit=10):
+        storage.settle_view(row=page, root_ts=f"7.{page.page}", now=NOW)
+    assert storage.reads.storm_held(key="C0DATA/1") == ()
+
+    held = Held(who=team_key("data"), by=By(person=Person(id="U0ANA"), at=NOW), until=NOW + timedelta(hours=4))
+    taken = after_taking(Storm(channel="C0DATA", number=1, rows=len(rows)), held)
+    with storage.begin_write(born_leased=False, now=NOW) as uow:
+        uow.lock_gates(names=["channel:C0DATA"])
+        uow.save_gate(Gate(name="channel:C0DATA", storm=taken))
+        uow.show_storm(key="C0DATA/1")
+        uow.commit()
+    state = storage.reads.storm(key="C0DATA/1")
+
+    assert state is not None
+    assert state.held == storage.reads.storm_held(key="C0DATA/1") == (held,)
+    assert (state.apart, state.since) == (10, NOW)
+    assert sorted(view.page or 0 for view in storage.claim_views(now=NOW, limit=10)) == [0, 1, 2]
+    assert storage.reads.storm_held(key="C0DATA/2") == ()
+
+
+def test_the_next_storm_of_the_channel_is_not_taken_for_the_one_before(storage: SqlStorage) -> None:
+    stormy(storage, 1)
+    held = Held(who=team_key("data"), by=By(person=Person(id="U0ANA"), at=NOW), until=NOW + timedelta(hours=4))
+    with storage.begin_write(born_leased=False, now=NOW) as uow:
+        uow.lock_gates(names=["channel:C0DATA"])
+        uow.save_gate(Gate(name="channel:C0DATA", storm=after_taking(Storm(channel="C0DATA", number=2), held)))
+        uow.commit()
+
+    assert storage.reads.storm_held(key="C0DATA/1") == ()
