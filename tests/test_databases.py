@@ -15,6 +15,8 @@ from tests.house.tree import ROOT
 from tests.postgres import USER, running_postgres
 
 WAITING = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import sys
 from tests.postgres import running_postgres
 with running_postgres() as place:
@@ -25,7 +27,10 @@ with running_postgres() as place:
 
 @contextmanager
 def another_run() -> Iterator[tuple["subprocess.Popen[str]", Path]]:
-    """Another process with a server of its own; the keeper and the server hold its standard error open while they live."""
+    """Another process with a server of its own; the keeper and the server hold its standard error open while they live.
+
+    It hears SIGINT, as from a terminal, also where the tests run in a shell's background, which ignores it.
+    """
     with subprocess.Popen(
         [sys.executable, "-c", WAITING],
         cwd=ROOT,
