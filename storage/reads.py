@@ -161,12 +161,6 @@ class SqlReads(SqlTeamReads, SqlStormReads, SqlChronicReads):
         with self._database.read() as connection:
             return _facts(connection, job, run)
 
-    def last_good_facts(self, job: JobKey) -> dict[str, Any] | None:
-        with self._database.read() as connection:
-            row = _job(connection, job)
-            good = row.memory.last_good if row else None
-            return _facts(connection, job, good.run) if good else None
-
     def good_runs(self, job: JobKey) -> tuple[GoodRunFacts, ...]:
         with self._database.read() as connection:
             row = _job(connection, job)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TypeVar
 
+from bot.delivery.fitting import TOO_LONG
 from bot.ports import Chat, ChatFile, ChatMessage, Clock, SendFailed
 
 log = logging.getLogger(__name__)
@@ -16,9 +17,6 @@ log = logging.getLogger(__name__)
 REMEMBERED = timedelta(days=1)
 UNKNOWN_BLOCKS = frozenset({"invalid_blocks", "invalid_blocks_format"})
 """Refusals of blocks that this workspace does not know, so that nothing stands there yet."""
-TOO_LONG = frozenset({"msg_blocks_too_long", "msg_too_long"})
-"""Refusals of this one message, which say nothing of the next."""
-
 Sent = TypeVar("Sent")
 
 

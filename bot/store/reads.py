@@ -91,9 +91,6 @@ class Reads(TeamReads, StormReads, ChronicReads, Protocol):
     def run_facts(self, *, job: JobKey, run: RunRef) -> dict[str, Any] | None:
         """The facts of this generation of the run; None: it is not known."""
 
-    def last_good_facts(self, job: JobKey) -> dict[str, Any] | None:
-        """The facts of the job's last good run, with which a failure is compared; None without one."""
-
     def good_runs(self, job: JobKey) -> tuple[GoodRunFacts, ...]:
         """The job's last good run, with which a failure is compared, and good runs before it, by which numbers are judged.
 

@@ -33,7 +33,7 @@ def test_what_is_not_there_is_told_apart(storage: SqlStorage) -> None:
     assert storage.reads.timeline(record=1, number=1) == ()
     assert storage.reads.evidence(key="none") is None
     assert storage.reads.job(key=JOB) is None
-    assert storage.reads.last_good_facts(JOB) is None
+    assert storage.reads.good_runs(JOB) == ()
     assert storage.reads.run_facts(job=JOB, run=run()) is None
 
 

@@ -94,4 +94,4 @@ def test_the_last_good_facts_are_those_of_the_run_that_the_memory_names(storage:
         uow.save_job(replace(row, memory=JobMemory(last_good=GoodRun(run=good, ended_at=NOW))))
         uow.commit()
 
-    assert storage.reads.last_good_facts(JOB) == {"code": {"version": "good"}}
+    assert storage.reads.good_runs(JOB)[0].facts == {"code": {"version": "good"}}
