@@ -206,3 +206,57 @@ class PeopleSource(Protocol):
 
     def group_members(self, group: str) -> tuple[str, ...] | None:
         """The members' ids; None when there is no such group or it is disabled."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MailMessage:
+    """A mail as rendered. `message_id` (with its angle brackets) is deterministic: the same key is the same mail.
+
+    `references`: the earlier mails of its conversation, the oldest first. `answers`: the Message-ID of the mail that it
+    answers, None for one that begins with us. `reply_to`: where an answer goes, None where we read none.
+    """
+
+    key: str
+    message_id: str
+    to: str
+    subject: str
+    text: str
+    html: str
+    references: tuple[str, ...] = ()
+    answers: str | None = None
+    reply_to: str | None = None
+
+
+class Mail(Protocol):
+    """The mail server that sends for us."""
+
+    def send(self, message: MailMessage) -> None:
+        """Hand it over within 30 s. Raises `SendFailed`: `uncertain` once the text was under way without an answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArrivedMail:
+    """A mail as it lies in the mailbox: its UID, and its bytes (of one larger than the reader takes: its beginning)."""
+
+    uid: int
+    message: bytes
+
+
+class MailboxDown(Exception):
+    """The mailbox cannot be read just now; the text says why."""
+
+
+class Mailbox(Protocol):
+    """The mailbox that replies come to; one caller at a time. Every method raises `MailboxDown` and nothing else."""
+
+    def open(self) -> int:
+        """Connect where that is needed, and return the UIDVALIDITY (RFC 3501, section 2.3.1.1)."""
+
+    def after(self, uid: int, *, limit: int) -> tuple[ArrivedMail, ...]:
+        """The mails with a UID above `uid`, the lowest first. They stay unread and where they are."""
+
+    def wait(self, timeout: timedelta) -> None:
+        """Return when something arrived, or after `timeout`."""
+
+    def close(self) -> None:
+        """End the connection, also one that another thread waits on."""

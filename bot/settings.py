@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import SplitResult, urlsplit
@@ -33,6 +34,9 @@ NAMES = (
     "SMTP_URL",
     "IMAP_URL",
     "MAIL_FROM",
+    "MAIL_AUTHSERV_ID",
+    "PAGES_USER_HEADER",
+    "PAGES_PROXIES",
     "HEARTBEAT_URL",
     "LOG_FORMAT",
     "STATE_DIR",
@@ -43,6 +47,7 @@ _PARTS = {
     "SOURCE_TOKENS": "events over HTTP",
     "SMTP_URL": "e-mail",
     "IMAP_URL": "e-mail replies",
+    "PAGES_USER_HEADER": "a login for web pages",
     "PUBLIC_URL": "links to web pages",
     "SECRET_KEY": "signed links",
     "HEARTBEAT_URL": "heartbeat",
@@ -76,6 +81,9 @@ class Settings:
     smtp_url: str | None = field(repr=False)
     imap_url: str | None = field(repr=False)
     mail_from: str | None
+    mail_authserv_id: str | None
+    pages_user_header: str | None
+    pages_proxies: tuple[IPv4Network | IPv6Network, ...]
     heartbeat_url: str | None = field(repr=False)
     log_format: str
     state_dir: Path
@@ -127,6 +135,9 @@ class _Reader:
             smtp_url=self._read("SMTP_URL", _mail_url("smtp", "smtps"), None),
             imap_url=self._read("IMAP_URL", _mail_url("imap", "imaps"), None),
             mail_from=self._read("MAIL_FROM", _mail_address, None),
+            mail_authserv_id=self._read("MAIL_AUTHSERV_ID", _authserv_id, None),
+            pages_user_header=self._read("PAGES_USER_HEADER", _header_name, None),
+            pages_proxies=self._read("PAGES_PROXIES", _networks, ()),
             heartbeat_url=self._read("HEARTBEAT_URL", _web_url, None),
             log_format=self._read("LOG_FORMAT", _log_format, "console"),
             state_dir=Path(self._env.get("STATE_DIR", ".ontrack")),
@@ -161,8 +172,11 @@ class _Reader:
             yield "MAIL_FROM: missing beside SMTP_URL; set the address that mail is sent from"
         if "IMAP_URL" in given and "SMTP_URL" not in given:
             yield "SMTP_URL: missing beside IMAP_URL; replies answer mail that was sent"
-        if "IMAP_URL" in given and "SECRET_KEY" not in given:
-            yield f"SECRET_KEY: missing beside IMAP_URL; set {SHORTEST_SECRET_KEY} random characters or more"
+        if "SECRET_KEY" not in given:
+            for other in sorted(given & {"SMTP_URL", "IMAP_URL", "PAGES_USER_HEADER"}):
+                yield f"SECRET_KEY: missing beside {other}; set {SHORTEST_SECRET_KEY} random characters or more"
+        if "PAGES_USER_HEADER" in given and "PAGES_PROXIES" not in given:
+            yield "PAGES_PROXIES: missing beside PAGES_USER_HEADER; name the proxies that set it, as in 10.0.0.0/24"
 
     def _off(self) -> Iterator[tuple[str, str]]:
         for name, part in _PARTS.items():
@@ -221,6 +235,25 @@ def _parts(value: str) -> SplitResult:
     except ValueError:
         raise _Bad("this is not a URL; a password with special characters is percent-encoded") from None
     return parts
+
+
+def _authserv_id(value: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,252}", value):
+        raise _Bad("write the name by which your mail server signs Authentication-Results, as in mx.example.com")
+    return value.lower()
+
+
+def _header_name(value: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9-]{1,60}", value):
+        raise _Bad("write the name of a header, as in X-Forwarded-Email")
+    return value.lower()
+
+
+def _networks(value: str) -> tuple[IPv4Network | IPv6Network, ...]:
+    try:
+        return tuple(ip_network(one.strip()) for one in value.split(",") if one.strip())
+    except ValueError as failed:
+        raise _Bad("write addresses or networks with commas between them, as in 10.0.0.7, 10.1.0.0/24") from failed
 
 
 def _mail_address(value: str) -> str:

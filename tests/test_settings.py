@@ -17,7 +17,13 @@ SECRETS = {
     "IMAP_URL": "imaps://mail:pw-of-imap@mail.example.com",
     "HEARTBEAT_URL": "https://hc.example.com/secret-path",
 }
-FULL = {**SECRETS, "MAIL_FROM": "ontrack <ontrack@example.com>", "PUBLIC_URL": "https://ontrack.example.com/"}
+FULL = {
+    **SECRETS,
+    "MAIL_FROM": "ontrack <ontrack@example.com>",
+    "PUBLIC_URL": "https://ontrack.example.com/",
+    "PAGES_USER_HEADER": "X-Forwarded-Email",
+    "PAGES_PROXIES": "10.0.0.7, 10.1.0.0/24",
+}
 
 
 def refused(env: dict[str, str]) -> tuple[str, ...]:
@@ -39,6 +45,7 @@ def test_nothing_set_is_enough_to_run() -> None:
         ("events over HTTP", "SOURCE_TOKENS is not set"),
         ("e-mail", "SMTP_URL is not set"),
         ("e-mail replies", "IMAP_URL is not set"),
+        ("a login for web pages", "PAGES_USER_HEADER is not set"),
         ("links to web pages", "PUBLIC_URL is not set"),
         ("signed links", "SECRET_KEY is not set"),
         ("heartbeat", "HEARTBEAT_URL is not set"),
@@ -100,8 +107,10 @@ def test_every_bad_name_is_told_at_once_with_its_fix() -> None:
         ({"SLACK_SIGNING_SECRET": "s"}, "SLACK_BOT_TOKEN"),
         ({"SLACK_APP_TOKEN": "xapp-1"}, "SLACK_BOT_TOKEN"),
         ({"SLACK_BOT_TOKEN": "xoxb-1"}, "SLACK_SIGNING_SECRET"),
-        ({"SMTP_URL": "smtp://mail.example.com"}, "MAIL_FROM"),
+        ({"SMTP_URL": "smtp://mail.example.com", "SECRET_KEY": "k" * 32}, "MAIL_FROM"),
         ({"IMAP_URL": "imap://mail.example.com", "SECRET_KEY": "k" * 32}, "SMTP_URL"),
+        ({"SMTP_URL": "smtp://mail.example.com", "MAIL_FROM": "ontrack@example.com"}, "SECRET_KEY"),
+        ({"PAGES_USER_HEADER": "X-Forwarded-Email", "SECRET_KEY": "k" * 32}, "PAGES_PROXIES"),
     ],
 )
 def test_a_part_that_is_set_up_by_half_is_an_error(env: dict[str, str], missing: str) -> None:
