@@ -7,11 +7,10 @@ from uuid import uuid4
 
 from prometheus_client import CollectorRegistry
 
-from bot.adapters.off import NoChat
 from bot.adapters.slack import SlackChat
 from bot.compose.checks import Checks
+from bot.compose.delivery_side import DeliveryParts, delivery_side
 from bot.compose.ending import Senders
-from bot.compose.handing import HandingRequester
 from bot.compose.leading import Leadership
 from bot.compose.people import FollowedDirectory
 from bot.compose.roles import Role, check_database
@@ -21,17 +20,12 @@ from bot.compose.slack_side import SOCKETS, SlackSide, slack_side
 from bot.compose.team_side import team_side
 from bot.compose.thread_url import ThreadUrl
 from bot.delivery import Deliverer, Pace
-from bot.delivery.fitting import FittingChat
-from bot.delivery.messages import Messenger
-from bot.delivery.moving import Mover
-from bot.delivery.richer import RicherChat
-from bot.delivery.views import Views
 from bot.directory import DirectoryRefresher
 from bot.incidents.policy import Door
 from bot.intake import Inbound, Intake
 from bot.intake.worlds import Worlds
 from bot.policies import Policies, PolicyFile
-from bot.ports import Chat, Clock
+from bot.ports import Clock
 from bot.reads import Records
 from bot.render.modal_parts import CauseChoice
 from bot.settings import Settings
@@ -272,46 +266,23 @@ class _Wiring:
             self._service.hint()
 
     def _delivery(self, pace: Pace) -> Deliverer:
-        chat: Chat = FittingChat(chat=RicherChat(chat=self._slack or NoChat(), clock=self._clock))
-        mover = Mover(
-            storage=self._storage,
-            take_in=self._intake.take_in,
-            fallback=lambda: self._current().fallback.channel,
-            thread_url=self._thread_url,
-        )
-        views = Views(
-            storage=self._storage,
-            chat=chat,
-            snapshot_of=self._records.snapshot,
-            storm_of=self._records.storm,
-            storm_page_of=self._records.storm_page,
-            clock=self._clock,
-            pace=pace,
-            mover=mover,
-        )
-        requester = HandingRequester(
-            storage=self._storage,
-            schedulers=self._schedulers.all,
-            take_in=self._intake.take_in,
-            clock=self._clock,
-            policy_of=lambda job: self._current().job(job),
-            at_leader=self._schedulers.local,
-            leads=self._leads,
-            handed=self._handed,
-        )
-        return Deliverer(
-            storage=self._storage,
-            messenger=Messenger(chat=chat, snapshot_of=self._records.snapshot, thread_of=self._records.permalink),
-            requester=requester,
-            views=views,
-            take_in=self._intake.take_in,
-            clock=self._clock,
-            pace=pace,
-            mover=mover,
-            executor=self._senders.notes if self._senders is not None else None,
-            roots=self._senders.roots if self._senders is not None else None,
-            poke=self._poke_delivery,
-            share=self._share,
+        return delivery_side(
+            DeliveryParts(
+                storage=self._storage,
+                chat=self._slack,
+                records=self._records,
+                schedulers=self._schedulers,
+                policies=self._current,
+                take_in=self._intake.take_in,
+                thread_url=self._thread_url,
+                clock=self._clock,
+                pace=pace,
+                senders=self._senders,
+                leads=self._leads,
+                share=self._share,
+                poke=self._poke_delivery,
+                handed=self._handed,
+            )
         )
 
     def _doors(self, meters: Meters, slack: SlackSide) -> list[HttpDoor]:
