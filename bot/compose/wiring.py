@@ -13,6 +13,7 @@ from bot.compose.delivery_side import DeliveryParts, delivery_side
 from bot.compose.ending import Senders
 from bot.compose.leading import Leadership
 from bot.compose.people import FollowedDirectory
+from bot.compose.post import Post
 from bot.compose.roles import Role, check_database
 from bot.compose.schedulers import Connect, Schedulers, connected
 from bot.compose.service import LEADING, Service, Step, utc_now
@@ -60,8 +61,11 @@ def build(
     threads: int = DELIVERERS,
     clock: Clock = utc_now,
     connect: Connect = connected,
+    post: Post | None = None,
 ) -> Service:
     """Build the service of one process. Only `run` migrates. Raises `NeedsPostgres` and what opening the database raises.
+
+    `post` stands in for the mail server and mailbox of the settings.
 
     `threads` 0: nothing is sent in a thread of its own; private answers go out before the click is answered, everything
     else when a step is called.
@@ -72,7 +76,7 @@ def build(
     instance = f"{role}-{socket.gethostname()}-{uuid4().hex[:8]}"
     storage = open_storage(settings.database_url, instance=instance)
     senders = Senders(threads) if threads else None
-    return _Wiring(settings, policies, storage, role, pace, senders, clock, connect).service()
+    return _Wiring(settings, policies, storage, role, pace, senders, clock, connect, post).service()
 
 
 class _Wiring:
@@ -88,6 +92,7 @@ class _Wiring:
         senders: Senders | None,
         clock: Clock,
         connect: Connect,
+        post: Post | None,
     ) -> None:
         self._settings = settings
         self._policies = policies
@@ -96,6 +101,7 @@ class _Wiring:
         self._service: Service | None = None
         self._senders = senders
         self._clock = clock
+        self._post = post
         self._slack = _slack(settings, clock)
         leader = open_leader(settings.database_url) if role.may_lead else None
         self._leadership = Leadership(leader, gained=self._begin_to_lead, leading=self._lead)
@@ -113,7 +119,7 @@ class _Wiring:
             policies=self._current,
             people=self._directory.people,
             schedulers=self._schedulers.all,
-            doors=frozenset({Door.CHANNEL, Door.DM}),
+            doors=frozenset({Door.CHANNEL, Door.DM} | ({Door.EMAIL} if post is not None else set())),
         )
         self._thread_url = ThreadUrl(self._slack)
         self._records = Records(

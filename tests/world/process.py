@@ -9,6 +9,7 @@ from pathlib import Path
 import httpx
 
 from bot.compose import Service, build
+from bot.compose.post import Post
 from bot.delivery import Pace
 from bot.policies import PolicyFile
 from bot.settings import Settings
@@ -20,6 +21,7 @@ from tests.world.stage import Stage
 
 AT_ONCE = Pace(post=timedelta(0), update=timedelta(0))
 NO_END = 2000
+MAIL_STEPS = ("late", "mailbox")
 
 
 @dataclass(slots=True)
@@ -36,6 +38,7 @@ class Process:
     pace: Pace = AT_ONCE
     env: Mapping[str, str] = field(default_factory=dict)
     scheduler: FakeScheduler = field(default_factory=lambda: FakeScheduler(SCHEDULER))
+    post: Post | None = None
     service: Service = field(init=False, repr=False)
     _process: ProcessClock = field(init=False, repr=False)
     delivering: bool = True
@@ -88,9 +91,10 @@ class Process:
             if self._read_people_at is None or self._read_people_at <= self.now:
                 self._read_people_at = steps["directory"](self.now)
             self._digest_at = steps["digests"](self.now) if self.handing_over else None
+            mail_at = [steps[name](self.now) for name in MAIL_STEPS if name in steps]
             timer_at = steps["timers"](self.now)
             effect_at = steps["delivery"](self.now) if self.delivering else None
-            if all(at is None or at > self.now for at in (timer_at, effect_at, self._next_due())):
+            if all(at is None or at > self.now for at in (*mail_at, timer_at, effect_at, self._next_due())):
                 return
         raise AssertionError("there is always something due now")
 
@@ -144,7 +148,13 @@ class Process:
         settings = Settings.from_env(env)
         policies = PolicyFile(settings.policies, env={})
         self.service = build(
-            settings, policies, pace=self.pace, threads=0, clock=self._process, connect=lambda spec: self.scheduler
+            settings,
+            policies,
+            pace=self.pace,
+            threads=0,
+            clock=self._process,
+            connect=lambda spec: self.scheduler,
+            post=self.post,
         )
         self.service.follow_policies()
         self.stage.door.app = self.service.app
