@@ -21,7 +21,6 @@ from tests.world.stage import Stage
 
 AT_ONCE = Pace(post=timedelta(0), update=timedelta(0))
 NO_END = 2000
-MAIL_STEPS = ("late", "mailbox")
 
 
 @dataclass(slots=True)
@@ -45,6 +44,7 @@ class Process:
     handing_over: bool = False
     _read_people_at: datetime | None = None
     _digest_at: datetime | None = None
+    _late_at: datetime | None = None
     _http: httpx.Client = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -91,10 +91,11 @@ class Process:
             if self._read_people_at is None or self._read_people_at <= self.now:
                 self._read_people_at = steps["directory"](self.now)
             self._digest_at = steps["digests"](self.now) if self.handing_over else None
-            mail_at = [steps[name](self.now) for name in MAIL_STEPS if name in steps]
+            mailbox_at = steps["mailbox"](self.now) if "mailbox" in steps else None
+            self._late_at = steps["late"](self.now) if "late" in steps else None
             timer_at = steps["timers"](self.now)
             effect_at = steps["delivery"](self.now) if self.delivering else None
-            if all(at is None or at > self.now for at in (*mail_at, timer_at, effect_at, self._next_due())):
+            if all(at is None or at > self.now for at in (mailbox_at, timer_at, effect_at, self._next_due())):
                 return
         raise AssertionError("there is always something due now")
 
@@ -167,5 +168,5 @@ class Process:
     def _next_due(self) -> datetime | None:
         storage = self.service.storage
         effect_at = storage.next_effect_at(now=self.now) if self.delivering else None
-        due = (storage.next_timer_at(), effect_at, self._digest_at)
+        due = (storage.next_timer_at(), effect_at, self._digest_at, self._late_at)
         return min((at for at in due if at is not None), default=None)
