@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from bot.__main__ import app
+from bot.cli.main import app
 from bot.incidents.keys import JobKey
 from bot.incidents.memory import CauseResult, JobMemory, Sample
 from bot.incidents.policy import SafeMark

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from bot.__main__ import app
+from bot.cli.main import app
 from tests.mail.corpus_cases import FOLDER
 from tests.mail.mails import mail
 
