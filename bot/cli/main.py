@@ -1,10 +1,12 @@
 """The command line: one thin command each. What a command does lives in `bot.compose`, `bot.policies` and `bot.sandbox`."""
 
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
 from bot.cli import mail, policies, reports, service
+from bot.cli.pings import pings
 from bot.exec import main as exec_main
 
 app = typer.Typer(
@@ -14,9 +16,21 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (service.run, service.web, service.worker, service.clock, service.demo, service.migrate, service.doctor):
-    app.command()(command)
-for command in (reports.explain, reports.incidents, reports.outbox, service.manifest):
+COMMANDS: tuple[Callable[..., None], ...] = (
+    service.run,
+    service.web,
+    service.worker,
+    service.clock,
+    service.demo,
+    service.migrate,
+    service.doctor,
+    reports.explain,
+    reports.incidents,
+    reports.outbox,
+    service.manifest,
+    pings,
+)
+for command in COMMANDS:
     app.command()(command)
 app.add_typer(policies.app, name="policies")
 app.add_typer(mail.app, name="mail")

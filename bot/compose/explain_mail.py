@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
+from bot.incidents.policy import Unproven
 from bot.mail import (
     Answer,
     CommandWord,
@@ -43,6 +44,7 @@ def explain_mail(
         authserv_id=authserv_id,
         owners=owners(policies),
         zone=_zone(policies),
+        confirms=policies.mail.unproven is Unproven.CONFIRM,
     )
     samples: set[str] = set()
 
@@ -67,8 +69,8 @@ def mail_object(verdict: Verdict) -> dict[str, Any]:
     """The answer for a program."""
     return {
         "acts": verdict.acts,
-        "command": verdict.command.value if verdict.command else None,
-        "argument": verdict.argument,
+        "command": verdict.command.value if verdict.acts and verdict.command else None,
+        "argument": verdict.argument if verdict.acts else None,
         "reason": verdict.reason,
         "answer": verdict.answer.value,
     }
@@ -80,7 +82,7 @@ def mail_text(verdict: Verdict) -> str:
 
 
 def _lines(verdict: Verdict) -> Iterator[str]:
-    if verdict.command is not None:
+    if verdict.acts and verdict.command is not None:
         yield " ".join(("acts:", verdict.command.value, verdict.argument or "")).rstrip()
     else:
         yield "does nothing"
@@ -90,6 +92,8 @@ def _lines(verdict: Verdict) -> Iterator[str]:
     yield _row("sender", f"{verdict.sender}, proven" if verdict.sender else "not proven, or a program")
     if verdict.answer is Answer.EXPLANATION:
         yield _row("answer", f"one explanation to {verdict.answer_to}")
+    elif verdict.confirms is not None:
+        yield _row("answer", f"asks {verdict.confirms} whether they wrote it; only the link in that mail acts")
     else:
         yield _row("answer", "none")
     for bounce in verdict.bounces:

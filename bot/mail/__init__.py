@@ -2,7 +2,7 @@
 
 from bot.mail.addresses import one_mailbox
 from bot.mail.bounces import Bounce, BounceKind
-from bot.mail.commands import Command, CommandWord
+from bot.mail.commands import Command, CommandWord, NoCommand, command_of
 from bot.mail.model import Answer, Door, Known, TokenFact, TokenState, Verdict
 from bot.mail.reader import MOST_BYTES, read_reply
 from bot.mail.tokens import mailbox_of
@@ -16,9 +16,11 @@ __all__ = [
     "CommandWord",
     "Door",
     "Known",
+    "NoCommand",
     "TokenFact",
     "TokenState",
     "Verdict",
+    "command_of",
     "mailbox_of",
     "one_mailbox",
     "read_reply",

@@ -48,7 +48,7 @@ def attribution_begins(quiet: Sequence[str], marked: Sequence[bool], index: int,
 def begins_header_block(quiet: Sequence[str], index: int) -> bool:
     """Whether a block of header names begins at `index`."""
     first = _LABEL.match(quiet[index])
-    if first is None:
+    if first is None or looks_like_a_command(quiet[index]):
         return False
     if _sort(first["label"]) == "from" and _ADDRESS.search(first["value"]):
         return True

@@ -7,7 +7,7 @@ from enum import StrEnum
 from bot.mail.decoding import Unreadable, decoded
 from bot.mail.parts import Part, Parts
 from bot.mail.raw import Headers, split_entity
-from bot.mail.tokens import tokens_within
+from bot.mail.tokens import token_of, tokens_within
 
 MOST_TEXT = 64 * 1024
 
@@ -28,7 +28,8 @@ class BounceKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounce:
-    """One recipient of a report. `token`: the notification that came back, where the report holds its headers."""
+    """One recipient of a report. `token`: the notification that came back, by its headers in the report, else by the address
+    that the report was sent to."""
 
     kind: BounceKind
     recipient: str
@@ -40,7 +41,7 @@ def bounces_of(headers: Headers, parts: Parts, *, sender: str | None, bot: str) 
     """The recipients that a report names, none where the mail is no report of delivery."""
     returned = b"\n".join(part.entity.body[:MOST_TEXT] for part in parts.leaves[:20]).decode("utf-8", "replace")
     tokens = tokens_within(returned, bot=bot)
-    token = tokens[0] if len(tokens) == 1 else None
+    token = tokens[0] if len(tokens) == 1 else token_of(headers, bot=bot).token if not tokens else None
     for part in parts.leaves:
         if part.kind in _STATUS_KINDS:
             return _by_status(part, token)

@@ -30,13 +30,16 @@ class TokenFact:
     """A token as the record knows it.
 
     `person`: the address for whom it was made, None when the mail went to a team. `occurrence`: what it is bound to.
-    `offers`: what the occurrence takes by mail as it stands.
+    `offers`: what the occurrence takes by mail as it stands. `zone`: its team's, where that is known. `says`: why it no
+    longer counts, in words for whoever answers it.
     """
 
     state: TokenState
     person: str | None = None
     occurrence: str = ""
     offers: frozenset[CommandWord] = frozenset(CommandWord)
+    zone: str | None = None
+    says: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,13 +47,15 @@ class Door:
     """The settings of the mailbox.
 
     `bot`: our own address without token. `authserv_id`: the receiving server that is trusted, None for none.
-    `owners`: the addresses that may decide, in lower case. `zone`: the team's, for dates.
+    `owners`: the addresses that may decide, in lower case. `zone`: for dates, where the token tells none. `confirms`: a
+    mail of which the server tells nothing at all is asked back at its owner's own address.
     """
 
     bot: str
     authserv_id: str | None
     owners: frozenset[str]
     zone: str = "UTC"
+    confirms: bool = False
 
 
 def _nobody(_: str) -> bool:
@@ -79,7 +84,8 @@ class Verdict:
     """What a mail does.
 
     `reason` is for the timeline and for the explanation, which goes to `answer_to` alone. `until_at`: the day of a pause or
-    leave at 09:00 of the team. `sender` is proven or None. `bounces`: what a report tells of addresses.
+    leave at 09:00 of the team. `sender` is proven or None. `bounces`: what a report tells of addresses. `confirms`: nobody
+    proved the sender, and the command may be asked back at this address of an owner; it must not be carried out.
     """
 
     acts: bool
@@ -94,3 +100,4 @@ class Verdict:
     occurrence: str | None = None
     message_id: str | None = None
     bounces: tuple[Bounce, ...] = ()
+    confirms: str | None = None

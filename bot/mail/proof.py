@@ -20,19 +20,25 @@ _HARMLESS = re.compile(r"[\w.@+-]*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proof:
-    """Whether the sender is proven, and by what or why not."""
+    """Whether the sender is proven, and by what or why not.
+
+    `reported`: a server gave a verdict of any kind, or somebody wrote one in its name.
+    """
 
     proven: bool
     says: str
+    reported: bool = True
 
 
 def proof_of(headers: Headers, *, domain: str, authserv_id: str | None) -> Proof:
     """Whether our server `authserv_id` says that the mail comes from `domain`."""
     if not authserv_id:
-        return Proof(proven=False, says="no receiving server is trusted here: its name is not configured")
+        says = "no receiving server is trusted here: its name is not configured"
+        return Proof(proven=False, says=says, reported=_is_reported(headers, None))
     value = _topmost(headers, authserv_id.lower())
     if value is None:
-        return Proof(proven=False, says=f"{authserv_id} left no verdict about the sender")
+        says = f"{authserv_id} left no verdict about the sender"
+        return Proof(proven=False, says=says, reported=_is_reported(headers, authserv_id.lower()))
     results = [one for piece in split_semicolons(value)[1:] if (one := _result(piece)) is not None]
     dmarc = [given for method, given, _ in results if method == "dmarc"]
     if "fail" in dmarc:
@@ -58,6 +64,21 @@ def _topmost(headers: Headers, server: str) -> str | None:
             if words and words[0].lower() == server and (len(words) == 1 or words[1:] == ["1"]):
                 return told
     return None
+
+
+def _is_reported(headers: Headers, server: str | None) -> bool:
+    """Whether any verdict bears our server's name, wherever it stands, or speaks against the mail, whoever wrote it."""
+    for value in headers.all("authentication-results", "arc-authentication-results"):
+        told = _without_quotes(bare(value[:MOST_RESULTS], quoted=True))
+        named = split_semicolons(told)[0].split()
+        results = [one for piece in split_semicolons(told)[1:] if (one := _result(piece)) is not None]
+        if server is not None and server in (word.lower() for word in named):
+            return True
+        if any(method == "dmarc" and given != "pass" for method, given, _ in results):
+            return True
+        if server is None and results and all(given != "pass" for _, given, _ in results):
+            return True
+    return False
 
 
 def _is_ours(received: str, server: str) -> bool:

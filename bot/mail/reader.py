@@ -1,7 +1,7 @@
 """The reader of replies: a message's bytes, the door's settings and what is known make one verdict. It raises on no mail.
 
 The order is fixed: robots, author, proof, token, person, then the text. Who is not proven is never answered, and no text is
-read for one.
+read for one, unless the door asks owners back of whose mails the server says nothing.
 """
 
 from dataclasses import replace
@@ -9,7 +9,7 @@ from datetime import datetime
 
 from bot.mail.addresses import one_mailbox
 from bot.mail.bounces import bounces_of
-from bot.mail.commands import CommandWord, NoCommand
+from bot.mail.commands import Command, CommandWord, NoCommand
 from bot.mail.decoding import Unreadable
 from bot.mail.model import Answer, Door, Known, TokenFact, TokenState, Verdict
 from bot.mail.parts import Parts, parts_of
@@ -43,7 +43,10 @@ def read_reply(message: bytes, *, door: Door, known: Known, now: datetime) -> Ve
         return replace(verdict, reason="it does not name exactly one valid sender")
     proof = proof_of(headers, domain=sender.rpartition("@")[2], authserv_id=door.authserv_id)
     if not proof.proven:
-        return replace(verdict, reason=f"the sender is not proven: {proof.says}")
+        verdict = replace(verdict, reason=f"the sender is not proven: {proof.says}")
+        if proof.reported or not door.confirms:
+            return verdict
+        return _asked_back(headers, parts, len(message), verdict, sender, door, known, now)
     return _of_a_person(
         headers, parts, len(message), replace(verdict, sender=sender, reason=proof.says), door, known, now
     )
@@ -69,7 +72,7 @@ def _of_a_person(
     if size > MOST_BYTES:
         return _refused(verdict, "the mail is too large", headers, known)
     try:
-        command = said_in(parts, bot=door.bot.partition("@")[0].lower(), zone=door.zone, now=now)
+        command = _said(parts, door, fact, now)
     except (NoCommand, Unreadable) as failed:
         return _refused(verdict, str(failed), headers, known)
     if fact is not None and command.word not in fact.offers:
@@ -84,6 +87,47 @@ def _of_a_person(
     )
 
 
+def _asked_back(
+    headers: Headers,
+    parts: Parts,
+    size: int,
+    verdict: Verdict,
+    sender: str,
+    door: Door,
+    known: Known,
+    now: datetime,
+) -> Verdict:
+    """What an owner is asked back whom nobody proved: a whole command that could be carried out. All else is silence."""
+    token = token_of(headers, bot=door.bot)
+    fact = known.token(token.token) if token.token else None
+    if fact is None or sender not in door.owners or size > MOST_BYTES:
+        return verdict
+    if _not_entitled(headers, sender, token, fact) is not None:
+        return verdict
+    try:
+        command = _said(parts, door, fact, now)
+    except (NoCommand, Unreadable):
+        return verdict
+    if command.word not in fact.offers:
+        return verdict
+    return replace(
+        verdict,
+        reason=f"{verdict.reason}; {sender} is asked back",
+        command=command.word,
+        argument=command.argument,
+        until_at=command.until_at,
+        token=token.token,
+        occurrence=fact.occurrence or None,
+        confirms=sender,
+    )
+
+
+def _said(parts: Parts, door: Door, fact: TokenFact | None, now: datetime) -> Command:
+    """The command of the text. Raises NoCommand or Unreadable."""
+    zone = fact.zone if fact is not None and fact.zone is not None else door.zone
+    return said_in(parts, bot=door.bot.partition("@")[0].lower(), zone=zone, now=now)
+
+
 def _author(headers: Headers) -> str | None:
     values = headers.all("from")
     return one_mailbox(values[0]) if len(values) == 1 else None
@@ -96,7 +140,7 @@ def _not_entitled(headers: Headers, sender: str, token: FoundToken, fact: TokenF
     if fact is None:
         return token.says
     if fact.state is not TokenState.LIVE:
-        return _STATES[fact.state]
+        return f"{_STATES[fact.state]}: {fact.says}" if fact.says else _STATES[fact.state]
     if fact.person is not None and fact.person.lower() != sender:
         return "the notification that the mail answers was made for somebody else"
     return None

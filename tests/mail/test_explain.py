@@ -99,3 +99,13 @@ def test_a_missing_policies_file_is_told_in_words(tmp_path: Path) -> None:
     assert ran.exit_code == 2
     assert "none.yaml" in ran.stderr
     assert isinstance(ran.exception, SystemExit)
+
+
+def test_with_the_policy_an_unproven_owner_would_be_asked_back(tmp_path: Path) -> None:
+    (tmp_path / "owners.yaml").write_text(f"{OWNERS}mail: {{unproven: confirm}}\n")
+
+    told, shown = answered(mail("ack", passed=None), *SERVER), explained(mail("ack", passed=None), *SERVER)
+
+    assert (told["acts"], told["command"], told["argument"], told["answer"]) == (False, None, None, "none")
+    assert shown.stdout.startswith("does nothing\n")
+    assert "asks ana@example.com whether they wrote it" in shown.stdout
