@@ -16,6 +16,8 @@ _WITHDRAWABLE = (RerunPhase.BACKING_OFF, RerunPhase.HELD)
 def shown(snapshot: Snapshot) -> tuple[ActionId, ...]:
     """The buttons of the root, at most four."""
     match snapshot.incident.status:
+        case Status.OPEN if snapshot.gone:
+            return (ActionId.ACK, ActionId.RETIRE, ActionId.FIXED, ActionId.MORE)
         case Status.OPEN:
             return (ActionId.ACK, *_way_out(snapshot), ActionId.MORE)
         case Status.RERUNNING:

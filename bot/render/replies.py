@@ -54,6 +54,8 @@ FACTS: dict[ReplyKind, tuple[str, ...]] = {
     ReplyKind.CAUSE: ("by", "cause", "was", "note", "marked", "revoked", "reason", "back"),
     ReplyKind.HANDED: ("by", "to", "was", "note", "back", "asked"),
     ReplyKind.MOVED: ("left", "url", "code"),
+    ReplyKind.CHANGED: ("reason",),
+    ReplyKind.DOWNSTREAM: ("what", "job", "hung", "since", "jobs", "delay"),
 }
 _ALWAYS = {
     ReplyKind.ACKNOWLEDGED: (ActionId.ACK_1H, ActionId.ACK_4H, ActionId.ACK_MORNING, ActionId.RELEASE),

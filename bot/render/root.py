@@ -3,7 +3,6 @@
 It must not tell events; replies do.
 """
 
-from datetime import datetime
 from typing import Any
 
 from bot.incidents.keys import Capability
@@ -58,7 +57,7 @@ def values_of(snapshot: Snapshot) -> dict[str, Any]:
         "costs": incident.status.unresolved and Capability.RERUN in snapshot.can and not incident.failure.late,
         "again": asked_again(snapshot),
         "under_way": _under_way(incident),
-        "closed_for": _closed_for(snapshot),
+        "closed_for": snapshot.closed_for,
         "left": snapshot.allowance.left if snapshot.allowance else None,
         "cannot": incident.status.unresolved and offers.cannot(snapshot),
     }
@@ -104,14 +103,6 @@ def asked_again(snapshot: Snapshot) -> bool:
     asked = {Audience.ONCALL, *(step.ask for step in ladder[: chase.step])}
     climbs = chase.next.kind is AskKind.LADDER and ladder
     return (ladder[min(chase.next.step, len(ladder) - 1)].ask if climbs else Audience.ONCALL) in asked
-
-
-def _closed_for(snapshot: Snapshot) -> datetime | None:
-    """The nominal time of the good run that settled it, where that run is known by more than its id."""
-    incident = snapshot.incident
-    known = (incident.rerun, snapshot.last_good, incident.failure)
-    runs = [one.run for one in known if one is not None and one.run.run_id == incident.closed_by_run]
-    return next((run.nominal_time for run in runs if run.nominal_time is not None), None)
 
 
 def _under_way(incident: Incident) -> bool:

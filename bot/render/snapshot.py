@@ -17,9 +17,11 @@ class Snapshot:
 
     `owners` are the display names of those who can decide, `zone` is the job's, `marks` are the safe marks of this job
     (void ones with their reason), `estimate` is the cost of one rerun, `occurrences` counts those of the record.
+    `last_good` is the last good run before the failure, `closed_for` the nominal time of the run that settled it.
     `team` is the one that answers, `teams` are all that there are.
     `past` are the newest of the `past_times` settled occurrences of the same failure (None: not looked up), `same_cause`
-    other jobs that failed of the same cause lately.
+    other jobs that failed of the same cause lately. `named_owner`: whom the job's scheduler names as its owner; `gone`: it
+    says that the job is there no more.
     """
 
     incident: Incident
@@ -33,6 +35,7 @@ class Snapshot:
     next_run_at: datetime | None = None
     usual_duration: timedelta | None = None
     last_good: GoodRun | None = None
+    closed_for: datetime | None = None
     estimate: Cost | None = None
     allowance: Allowance | None = None
     marks: tuple[SafeMark, ...] = ()
@@ -42,6 +45,8 @@ class Snapshot:
     past: tuple[Incident, ...] = ()
     past_times: int | None = None
     same_cause: tuple[JobKey, ...] = ()
+    named_owner: str = ""
+    gone: bool = False
 
     @property
     def observing(self) -> bool:

@@ -194,7 +194,8 @@ def decision(kind: DecisionKind, **changes: Any) -> OwnerDecision:
 
 def settled(status: Status, **changes: Any) -> Snapshot:
     gone = {"owed": (), "closed_at": NOW + timedelta(hours=1), "closed_by_run": RUN.run_id, "chase": Chase()}
-    return snapshot(incident(status, **{**gone, **changes}))
+    there = incident(status, **{**gone, **changes})
+    return snapshot(there, closed_for=RUN.nominal_time if there.closed_by_run == RUN.run_id else None)
 
 
 def unknown(**changes: Any) -> Incident:
@@ -323,8 +324,8 @@ SNAPSHOTS: dict[str, Snapshot] = {
     "open no nominal time": snapshot(
         incident(failure=failure(run=RunRef(run_id="manual-7")), owed=(owed(None),)), next_run_at=None, team=""
     ),
-    "late not started": late("late.not_started", "Not started by its deadline"),
-    "late not finished": late("late.not_finished", "Not finished by its deadline"),
+    "late not started": late("late.not_started", "Not started by 08:15 CET (policy: at its nominal time and 15m grace)"),
+    "late not finished": late("late.not_finished", "Not finished by 09:15 (policy: 09:00 Europe/Berlin and 15m grace)"),
     "rerunning backing off": rerunning(RerunPhase.BACKING_OFF),
     "rerunning requested": rerunning(RerunPhase.REQUESTED),
     "rerunning running": rerunning(RerunPhase.RUNNING),

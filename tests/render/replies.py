@@ -19,6 +19,8 @@ from bot.incidents.model import (
     Status,
 )
 from bot.incidents.people import Mention
+from bot.incidents.situation import Waiting
+from bot.incidents.waits import Hung
 from bot.render.snapshot import Snapshot
 from tests.render import cases, rich
 from tests.render.cases import ANA, BEN, DUE, NEXT, NOW, ONCALL
@@ -26,6 +28,11 @@ from tests.render.cases import ANA, BEN, DUE, NEXT, NOW, ONCALL
 UNTIL = NOW + timedelta(hours=4)
 OPEN = cases.snapshot()
 HELD = cases.SNAPSHOTS["open acknowledged"]
+
+BOARD = "airflow-prod/board.daily_pack"
+DONE_LATE = Waiting(
+    job=BOARD, waits=False, since=NOW, ended_at=NOW + timedelta(hours=2), delay=timedelta(hours=2, minutes=5)
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +85,45 @@ def resolved(outcome: Outcome, **facts: Any) -> Case:
 REPLIES: dict[str, Case] = {
     "moved": case(
         ReplyKind.MOVED, left="C0FINANCE", url="https://example.slack.com/archives/C0FINANCE/p1", code="is_archived"
+    ),
+    "changed": case(ReplyKind.CHANGED, reason="its scheduler names Ana as its owner"),
+    "changed hostile": case(ReplyKind.CHANGED, reason=cases.HOSTILE),
+    "downstream hung": case(
+        ReplyKind.DOWNSTREAM, what="hung", job=BOARD, hung=Hung.LATE, since=NOW, jobs=(), delay=None
+    ),
+    "downstream hung, the first": case(
+        ReplyKind.DOWNSTREAM,
+        OPEN,
+        (ONCALL,),
+        what="hung",
+        job=BOARD,
+        hung=Hung.FAILED,
+        since=NOW,
+        jobs=(),
+        delay=None,
+    ),
+    "downstream was skipped": case(
+        ReplyKind.DOWNSTREAM, what="hung", job=cases.HOSTILE, hung=Hung.SKIPPED, since=NOW, jobs=(), delay=None
+    ),
+    "downstream done": case(
+        ReplyKind.DOWNSTREAM,
+        cases.settled(Status.RESOLVED, outcome=Outcome.FIXED),
+        what="done",
+        job="",
+        hung=None,
+        since=None,
+        jobs=(DONE_LATE,),
+        delay=DONE_LATE.delay,
+    ),
+    "downstream many done": case(
+        ReplyKind.DOWNSTREAM,
+        cases.settled(Status.RESOLVED, outcome=Outcome.FIXED),
+        what="done",
+        job="",
+        hung=None,
+        since=None,
+        jobs=tuple(replace(DONE_LATE, job=f"{BOARD}_{number}") for number in range(7)),
+        delay=timedelta(hours=14, minutes=35),
     ),
     "moved without a thread before": case(ReplyKind.MOVED, left="C0FINANCE", url=None, code="not_in_channel"),
     "evidence": case(ReplyKind.EVIDENCE, evidence="e1", downstream=OPEN.downstream),
