@@ -6,7 +6,7 @@ It must not parse anything by itself, block the event loop, or ever answer 500.
 import logging
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from time import perf_counter
@@ -24,7 +24,7 @@ from handlers.bodies import read_capped, unpacked
 from handlers.gate import Gate, Hold
 from handlers.health import Health
 from handlers.meters import Meters
-from handlers.wire import Answer, Call, Door, Refused, json_answer, nothing_stored
+from handlers.wire import Answer, Call, Door, Refused, nothing_stored
 
 logger = logging.getLogger(__name__)
 
@@ -42,12 +42,18 @@ class Limits:
     threads: int = 16
 
 
-def web_app(*, doors: Sequence[Door], health: Health, meters: Meters, limits: Limits = Limits()) -> Starlette:
-    """The ASGI application with these doors, `/healthz`, `/readyz` and `/metrics`."""
+Lost = Callable[[Refused], Answer]
+"""Words the answer to a browser that asks for what is not there."""
+
+
+def web_app(
+    *, doors: Sequence[Door], health: Health, meters: Meters, limits: Limits = Limits(), lost: Lost | None = None
+) -> Starlette:
+    """The ASGI application with these doors, `/healthz`, `/readyz` and `/metrics`; `lost` answers browsers gone astray."""
     edge = _Edge(meters=meters, limits=limits)
     return Starlette(
         routes=[
-            *(Route(door.path, edge.endpoint(door), methods=["POST"]) for door in doors),
+            *(Route(door.path, edge.endpoint(door), methods=list(door.methods)) for door in doors),
             *(
                 Route(path, edge.look(answer), methods=["GET"])
                 for path, answer in (
@@ -57,7 +63,7 @@ def web_app(*, doors: Sequence[Door], health: Health, meters: Meters, limits: Li
                 )
             ),
         ],
-        exception_handlers={HTTPException: _no_such_door},
+        exception_handlers={HTTPException: partial(_no_such_door, lost)},
     )
 
 
@@ -106,19 +112,34 @@ class _Edge:
 
     async def _through(self, door: Door, request: Request, hold: Hold) -> Answer:
         body = await read_capped(request, cap=door.cap, within=self._limits.body_within, hold=hold)
-        call = Call(headers={name.lower(): value for name, value in request.headers.items()}, body=body)
+        call = _call(request, body)
         door.admit(call)
         return await anyio.to_thread.run_sync(partial(_handled, door, call), limiter=self._threads)
 
     def _refusal(self, door: Door, refused: Refused) -> Answer:
         self._meters.refused(door=door.name, reason=refused.reason)
-        return refused.answer()
+        return door.refuse(refused)
 
 
 def _handled(door: Door, call: Call) -> Answer:
     encoding = call.headers.get("content-encoding", "")
     body = unpacked(call.body, encoding=encoding, cap=door.cap, gzip=door.gzip)
-    return door.handle(Call(headers=call.headers, body=body))
+    return door.handle(replace(call, body=body))
+
+
+def _call(request: Request, body: bytes) -> Call:
+    headers: dict[str, str] = {}
+    for name, value in request.headers.items():
+        headers[name.lower()] = f"{headers[name.lower()]}, {value}" if name.lower() in headers else value
+    return Call(
+        headers=headers,
+        body=body,
+        method=request.method,
+        path=request.scope["path"],
+        params=request.path_params,
+        query=request.scope["query_string"].decode("latin-1"),
+        peer=request.client.host if request.client else None,
+    )
 
 
 def _unexpected(error_id: str) -> Refused:
@@ -133,16 +154,21 @@ def _unexpected(error_id: str) -> Refused:
 
 
 def _response(answer: Answer) -> Response:
-    headers = {**answer.headers, "Content-Type": answer.content_type, "Cache-Control": "no-store"}
+    headers = {"Cache-Control": "no-store", **answer.headers, "Content-Type": answer.content_type}
     return Response(answer.body, status_code=answer.status, headers=headers)
 
 
-async def _no_such_door(request: Request, error: Exception) -> Response:
+async def _no_such_door(lost: Lost | None, request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 404
     headers = dict(error.headers or {}) if isinstance(error, HTTPException) else {}
-    field, fix = (
-        ("method", f"use {headers.get('Allow', 'another method')}") if status == 405 else ("path", "see the docs")
+    allowed = headers.get("Allow", "another method")
+    refused = Refused(
+        status,
+        reason="no_such_door",
+        field="method" if status == 405 else "path",
+        message=f"{request.method[:10]} is not taken here" if status == 405 else "there is nothing here",
+        fix=f"use {allowed}" if status == 405 else "see the docs",
+        headers=headers,
     )
-    message = f"{request.method[:10]} is not taken here" if status == 405 else "there is nothing here"
-    said = {"error": {"field": field, "message": message, "fix": fix}}
-    return _response(json_answer(said, status=status, headers=headers))
+    browses = lost is not None and "text/html" in request.headers.get("accept", "")
+    return _response(lost(refused) if browses and lost is not None else refused.answer())

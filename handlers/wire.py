@@ -12,10 +12,19 @@ import msgspec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """A request whose body was read: header names in lower case, the body as it came over the wire."""
+    """A request whose body was read: header names in lower case, the body as it came over the wire.
+
+    A header that came more than once holds all its values, with commas between them. `params` are the parts of the path
+    that the door's own path names, `query` is the raw query, `peer` the address that the connection comes from.
+    """
 
     headers: Mapping[str, str]
     body: bytes = b""
+    method: str = "POST"
+    path: str = ""
+    params: Mapping[str, str] = field(default_factory=dict)
+    query: str = ""
+    peer: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +74,8 @@ class Refused(Exception):
 class Door:
     """One way in. `admit` checks who calls, on the event loop, and raises `Refused`; `handle` runs in a worker thread.
 
-    `cap` bounds the body, both as sent and unpacked; `gzip`: packed bodies are taken.
+    `cap` bounds the body, both as sent and unpacked; `gzip`: packed bodies are taken. Whoever takes GET takes HEAD.
+    `path` may name parts of it, as in `/i/{name}`; `refuse` words what is turned away.
     """
 
     name: str
@@ -74,6 +84,8 @@ class Door:
     admit: Callable[[Call], None]
     handle: Callable[[Call], Answer]
     gzip: bool = False
+    methods: tuple[str, ...] = ("POST",)
+    refuse: Callable[[Refused], Answer] = Refused.answer
 
 
 def too_large(cap: int) -> Refused:
