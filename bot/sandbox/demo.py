@@ -21,12 +21,15 @@ from starlette.applications import Starlette
 
 from bot.compose import Service, build
 from bot.compose.logs import set_up_logs
+from bot.compose.post import Post
 from bot.delivery import Pace
 from bot.policies import PolicyFile
 from bot.sandbox.control import control_app
 from bot.sandbox.feed import Feed
+from bot.sandbox.mail.control import MailControl
+from bot.sandbox.mail.office import ADDRESS, AUTHSERV_ID, SENDER, PostOffice
 from bot.sandbox.remains import end_living_runs
-from bot.sandbox.seed import seed, settings
+from bot.sandbox.seed import LISTS, seed, settings, writers
 from bot.sandbox.slack.app import build_app
 from bot.sandbox.slack.server import LOOPBACK, STARTING, STOPPING, AnnouncingServer, Server, config_of, serve
 from bot.sandbox.tour import Tour
@@ -48,6 +51,8 @@ ontrack's sandbox is running:  {address}
       "Repair config/rates.ini"), press Fixed, and watch the next good run confirm it.
     - ledger_close is late, and closes by itself when it is done.
     - #growth-jobs: customer_segments lost a column: read its evidence; as Gita pause or leave it.
+    - stock_count: its owner Nora is not in Slack. Be her, open her inbox, and answer the mail with "ack".
+    - "Slack is down" at the side: what is asked then comes by mail; answer it, and let Slack come back.
     - the sample actions at the side break and repair things, as often as you like.
 
   Ctrl-C ends it.
@@ -128,17 +133,19 @@ def _started(
     workspace_door = _page_door(port)
     address = f"http://{LOOPBACK}:{workspace_door.getsockname()[1]}"
     made = settings(directory, workspace=address, port=service_port)
+    office = PostOffice(people=writers(), lists=tuple(address for address, _ in LISTS), clock=utc_now)
     workspace = build_app(
         callback=f"http://{LOOPBACK}:{service_port}/slack/events",
         signing_secret=made.slack_signing_secret or "",
         clock=utc_now,
         seed=seed(actions=tuple(actions.values()), control=control.url),
         journal=directory / "workspace.jsonl",
+        beside=MailControl(office, utc_now).routes(),
     )
     workspace.state.workspace.url = address
     endings.append(serve_on(workspace_door, workspace, address).stop)
     policies = PolicyFile(made.policies, env={"PYTHON": sys.executable, "FEED": feed.address})
-    service = build(made, policies, pace=QUICK)
+    service = build(made, policies, pace=QUICK, post=post_of(office))
     endings.append(lambda: _stop_service(service, directory))
     endings.append(serve_on(door, service.app, f"http://{LOOPBACK}:{service_port}").stop)
     service.start()
@@ -149,6 +156,11 @@ def _started(
     return Demo(
         directory=directory, address=address, control=control.url, settings=made, actions=actions, _endings=endings
     )
+
+
+def post_of(office: PostOffice) -> Post:
+    """The stand-in mail system as the service gets it."""
+    return Post(mail=office.mail, sender=SENDER, mailbox=office.mailbox, name=ADDRESS, authserv_id=AUTHSERV_ID)
 
 
 def utc_now() -> datetime:

@@ -11,6 +11,7 @@ from bot.settings import Settings
 
 BOT_TOKEN = "xoxb-sandbox"
 ANA, BEN, GITA, MARIA, SAM, RITA = "U0ANA", "U0BEN", "U0GITA", "U0MARIA", "U0SAM", "U0RITA"
+NORA = "nora@example.com"
 PEOPLE = (
     (ANA, "Ana", "owner, finance-data"),
     (BEN, "Ben", "on call, finance-data"),
@@ -19,7 +20,15 @@ PEOPLE = (
     (SAM, "Sam", "stranger"),
     (RITA, "Rita", "admin"),
 )
-FINANCE, GROWTH, FALLBACK = "C0FINANCE", "C0GROWTH", "C0JOBS"
+OUTSIDE = ((NORA, "Nora", "owner, warehouse; not in Slack"),)
+"""People who have no account in the workspace: mail is all that reaches them."""
+LISTS = (
+    ("finance-data@example.com", (ANA, BEN)),
+    ("growth@example.com", (GITA,)),
+    ("warehouse@example.com", (NORA,)),
+    ("jobs@example.com", (MARIA, RITA)),
+)
+FINANCE, GROWTH, STOCK, FALLBACK = "C0FINANCE", "C0GROWTH", "C0STOCK", "C0JOBS"
 
 
 def seed(*, actions: Sequence[SampleAction], control: str) -> dict[str, Any]:
@@ -28,7 +37,7 @@ def seed(*, actions: Sequence[SampleAction], control: str) -> dict[str, Any]:
     return {
         "team": {"id": "T0SHOP", "name": "The shop", "domain": "shop"},
         "users": [
-            {"id": person, "name": name, "real_name": name, "email": f"{name.lower()}@example.com", "role": role}
+            {"id": person, "name": name, "real_name": name, "email": address_of(person), "role": role}
             for person, name, role in PEOPLE
         ],
         "usergroups": [
@@ -38,12 +47,34 @@ def seed(*, actions: Sequence[SampleAction], control: str) -> dict[str, Any]:
         "channels": [
             {"id": FINANCE, "name": "finance-jobs", "members": everybody, "topic": "Jobs of team finance-data"},
             {"id": GROWTH, "name": "growth-jobs", "members": everybody, "topic": "Jobs of team growth"},
+            {"id": STOCK, "name": "stock-jobs", "members": everybody, "topic": "Jobs of team warehouse"},
             {"id": FALLBACK, "name": "jobs", "members": everybody, "topic": "Jobs whose owner leads to nobody"},
         ],
         "bot": {"user_id": "U0BOT", "bot_id": "B0BOT", "app_id": "A0APP", "token": BOT_TOKEN, "name": "ontrack"},
         "commands": [],
         "actions": [{"label": one.label, "hint": one.hint, "url": f"{control}{path_of(one)}"} for one in actions],
+        "mailboxes": mailboxes(),
     }
+
+
+def address_of(person: str) -> str:
+    """The address of a person of the workspace, or of one who is not in it."""
+    names = {one: name for one, name, _ in PEOPLE}
+    return f"{names[person].lower()}@example.com" if person in names else person
+
+
+def mailboxes() -> list[dict[str, Any]]:
+    """The mailboxes that the page shows: whose each is, and who reads a list."""
+    return [
+        *({"address": address_of(person), "user": person} for person, *_ in PEOPLE),
+        *({"address": address, "name": name, "role": role} for address, name, role in OUTSIDE),
+        *({"address": address, "readers": [address_of(one) for one in readers]} for address, readers in LISTS),
+    ]
+
+
+def writers() -> dict[str, str]:
+    """Everybody who writes mail: names by address."""
+    return {address_of(person): name for person, name, _ in (*PEOPLE, *OUTSIDE)}
 
 
 def settings(directory: Path, *, workspace: str, port: int) -> Settings:
@@ -53,6 +84,8 @@ def settings(directory: Path, *, workspace: str, port: int) -> Settings:
             "DATABASE_URL": f"sqlite:///{directory / 'ontrack.db'}",
             "POLICIES": str(directory / "policies.yaml"),
             "PORT": str(port),
+            "PUBLIC_URL": f"http://127.0.0.1:{port}",
+            "SECRET_KEY": secrets.token_hex(32),
             "SLACK_BOT_TOKEN": BOT_TOKEN,
             "SLACK_SIGNING_SECRET": secrets.token_hex(16),
             "SLACK_API_URL": f"{workspace}/api/",

@@ -9,11 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from bot.sandbox.mail.client import MailClient
 from bot.sandbox.slack.client import Workspace
 from bot.sandbox.witness import Found, Json, Seen, Witness
 
 ALWAYS = timedelta(seconds=30)
 SHOWN_REPLIES = 4
+SHOWN_MAILS = 3
 
 
 class StepFailed(Exception):
@@ -39,6 +41,7 @@ class Stage:
 
     witness: Witness
     workspace: Workspace
+    mail: MailClient
     teller: Teller
     clock: Callable[[], datetime]
     press: Callable[[str], None]
@@ -84,6 +87,25 @@ class Chapter:
             raise StepFailed(f"{step}: expected that {self.job} {expected}\n{self._shown()}")
         if told:
             self.stage.teller.tell("ok", f"{step}: {self.job} {expected}")
+
+    def see_mail(
+        self, step: str, expected: str, *, box: str, has: Callable[[Json], bool], within: timedelta = ALWAYS
+    ) -> Json:
+        """Await a mail of ontrack about the job in this mailbox."""
+
+        def look() -> Json | None:
+            return next((each for each in self._mails(box) if has(each)), None)
+
+        found = self._await(look, within)
+        if found is None:
+            last = "\n".join(f"--- {each['subject']}\n{each['text']}" for each in self._mails(box)[-SHOWN_MAILS:])
+            raise StepFailed(f"{step}: expected that {self.job} {expected}\n{self._shown()}\nmail: {last or 'none'}")
+        self.stage.teller.tell("ok", f"{step}: {self.job} {expected}")
+        return found
+
+    def _mails(self, box: str) -> list[Json]:
+        mails = self.stage.mail.mails(box)
+        return [each for each in mails if each["answers"] is None and self.job in each["subject"]]
 
     def click(self, person: str, action: str, seen: Seen) -> None:
         """Press a button of the root message."""

@@ -12,6 +12,7 @@ FIRST_MINUTE = (
     (17.0, "drop-payments"),
     (26.0, "drop-refunds"),
     (34.0, "break-rates"),
+    (38.0, "miscount-stock"),
 )
 
 

@@ -22,6 +22,7 @@ BAD_RATES = GOOD_RATES.replace("1.0841", "1.O841")
 SHORT_WINDOW = "[model]\nwindow_days = 14\n"
 LONG_WINDOW = "[model]\nwindow_days = 1400\n"
 LEDGER_HELD = 25.0
+MISCOUNTED = "eleven"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +55,7 @@ class World:
         self._write("data/orders.csv", orders())
         self._write("data/ledger.csv", ledger())
         self._write("data/clicks.csv", clicks())
+        self.recount_stock()
         self.restore_column()
         self.repair_rates()
         self.narrow_window()
@@ -119,6 +121,24 @@ class World:
                 act=self.narrow_window,
             ),
             SampleAction(
+                name="miscount-stock",
+                label="Write a word among the numbers of data/stock.csv",
+                hint="stock_count fails. Its owner Nora is not in Slack: be her, and answer her mail.",
+                act=self.miscount_stock,
+            ),
+            SampleAction(
+                name="recount-stock",
+                label="Write the number there",
+                hint="Then answer Nora's mail with: fixed counted again",
+                act=self.recount_stock,
+            ),
+            SampleAction(
+                name="drop-campaigns",
+                label="Drop a campaigns connection",
+                hint="campaign_costs fails, and Gita is asked. With Slack down she is asked by mail.",
+                act=lambda: self.feed.drop("campaigns"),
+            ),
+            SampleAction(
                 name="hold-ledger",
                 label="Hold the ledger's lock",
                 hint="ledger_close waits for it and is late; the lock is let go after 25 s.",
@@ -146,6 +166,12 @@ class World:
 
     def restore_column(self) -> None:
         self._write("data/customers.csv", customers(with_country=True))
+
+    def miscount_stock(self) -> None:
+        self._write("data/stock.csv", stock().replace("17,11\n", f"17,{MISCOUNTED}\n"))
+
+    def recount_stock(self) -> None:
+        self._write("data/stock.csv", stock())
 
     def widen_window(self) -> None:
         self._write("config/attribution.ini", LONG_WINDOW)
@@ -186,6 +212,10 @@ def orders() -> str:
 def ledger() -> str:
     entries = (f"{n},{'-' if n % 2 else ''}{n // 2 * 13 % 5000 / 100:.2f}" for n in range(2, 802))
     return _table("entry,amount", entries)
+
+
+def stock() -> str:
+    return _table("shelf,pieces", (f"{n},{n * 31 % 43}" for n in range(1, 301)))
 
 
 def clicks() -> str:

@@ -116,3 +116,24 @@ def test_a_tier_is_counted_by_the_minute(sandbox: Sandbox) -> None:
     codes = [httpx.get(f"{sandbox.server.url}/api/users.list", headers=headers).status_code for _ in range(4)]
 
     assert codes == [200, 200, 200, 429]
+
+
+def test_while_the_workspace_is_away_nothing_is_taken_and_nobody_acts(sandbox: Sandbox) -> None:
+    sandbox.people.go_away()
+    refused = post(sandbox)
+    with pytest.raises(ActRefused, match="slack_is_down"):
+        sandbox.people.say(user="U0ANA", channel=CHANNEL, text="x")
+
+    assert refused.status_code == 503
+    assert sandbox.people.state()["away"]
+    assert accepted(sandbox) == []
+    assert [call["outcome"] for call in sandbox.people.calls()] == ["away"]
+
+
+def test_when_the_workspace_is_back_it_takes_everything(sandbox: Sandbox) -> None:
+    sandbox.people.go_away()
+    sandbox.people.go_away(False)
+    post(sandbox, "x")
+    sandbox.people.say(user="U0ANA", channel=CHANNEL, text="y")
+
+    assert accepted(sandbox) == ["x", "y"]

@@ -12,20 +12,21 @@ from bot.sandbox.slack.layout import BLOCKS
 from tests.sandbox.conftest import Sandbox
 
 SCRIPT = (PAGE / "page.js").read_text()
+SCRIPTS = "\n".join(path.read_text() for path in sorted(PAGE.glob("*.js")))
 
 
 def test_the_page_and_its_parts_are_served_from_here_alone(sandbox: Sandbox) -> None:
     page = httpx.get(sandbox.server.url)
-    parts = re.findall(r'(?:src|href)="(/page/[^"]+)"', page.text)
+    parts = re.findall(r'(?:src|href|from)[= ]"(/page/[^"]+)"', f"{page.text}\n{SCRIPTS}")
     codes = [httpx.get(f"{sandbox.server.url}{part}").status_code for part in parts]
 
-    assert codes == [200, 200, 200]
+    assert codes == [200, 200, 200, 200, 200]
     assert "default-src 'self'" in page.headers["content-security-policy"]
     assert not re.search(r'(?:src|href)="(?:https?:)?//', page.text)
 
 
 def test_text_never_becomes_markup() -> None:
-    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", SCRIPT)
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|srcdoc|eval\(", SCRIPTS)
 
 
 def test_the_page_draws_every_block_and_every_element_that_is_taken() -> None:

@@ -98,11 +98,12 @@ def test_the_whole_story_is_seen(tmp_path: Path) -> None:
         env=env,
         capture_output=True,
         text=True,
-        timeout=110,
+        timeout=130,
         check=False,
     )
 
     assert played.returncode == 0, f"{played.stdout}\n{played.stderr}"
-    assert "7 of 7 chapters seen" in played.stdout
+    assert "9 of 9 chapters seen" in played.stdout
     assert "==== #finance-jobs" in played.stdout
+    assert "==== nora@example.com" in played.stdout
     assert not any(list(living(state)) for state in tmp_path.glob("ontrack-check-*/state"))

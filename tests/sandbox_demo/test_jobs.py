@@ -98,6 +98,16 @@ def test_a_lost_column_is_named(ran: Run, world: World) -> None:
     assert ran("customer_segments.py").returncode == 0
 
 
+def test_a_word_among_the_counts_stops_them_until_it_is_a_number_again(ran: Run, world: World) -> None:
+    world.miscount_stock()
+    failed = ran("stock_count.py")
+    world.recount_stock()
+
+    assert cause_of(failed) == "data.bad_record"
+    assert ran("stock_count.py").returncode == 0
+    assert report_of(world, "out/stock.json")["shelves"] == 300
+
+
 def test_a_wider_window_takes_as_much_more_memory(ran: Run, world: World) -> None:
     (world.directory / "config/attribution.ini").write_text("[model]\nwindow_days = 20\n")
     done = ran("attribution_model.py")

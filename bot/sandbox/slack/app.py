@@ -1,14 +1,14 @@
 """Puts the stand-in together as one ASGI app; it must hold no behaviour of its own."""
 
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
-from starlette.routing import Mount, Route
+from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from bot.sandbox.slack.acts import People
@@ -31,8 +31,12 @@ def build_app(
     clock: Callable[[], datetime],
     seed: Json | None = None,
     journal: Path | None = None,
+    beside: Sequence[BaseRoute] = (),
 ) -> Starlette:
-    """The workspace as an app; `callback` is where the product takes Slack's requests."""
+    """The workspace as an app; `callback` is where the product takes Slack's requests.
+
+    `beside`: addresses of other stand-ins that the page draws.
+    """
     kept = Journal(journal)
     workspace = Workspace(seed=seed or plain_seed(), clock=clock, journal=kept)
     callbacks = Callbacks(url=callback, secret=signing_secret, clock=clock)
@@ -49,6 +53,7 @@ def build_app(
     routes = [
         *WebApi(workspace, faults, callbacks.sockets).routes(),
         *control.routes(),
+        *beside,
         Route("/", on_page),
         Route("/archives/{channel}/{message}", on_page),
         Mount("/page", StaticFiles(directory=PAGE)),

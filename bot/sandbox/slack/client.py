@@ -162,6 +162,10 @@ class Workspace:
         """`revoked`, `scopes`."""
         return self._act("token", changes)
 
+    def go_away(self, away: bool = True) -> Json:
+        """Begin an outage, or end it."""
+        return self._act("away", {"away": away})
+
     def change_rates(self, **changes: Any) -> Json:
         return self._act("rates", changes)
 

@@ -1,11 +1,9 @@
 """The control API: act as a person, break things, look inside; only the page, tests and the demo speak to it."""
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
-import msgspec
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -13,15 +11,13 @@ from starlette.routing import Route
 
 from bot.sandbox.slack.acts import People
 from bot.sandbox.slack.faults import Faults
-from bot.sandbox.slack.rules import Check, Surface, Walk
+from bot.sandbox.slack.posted import Act, posted
 from bot.sandbox.slack.snapshot import SHOWN, snapshot
 from bot.sandbox.slack.sockets import Sockets
-from bot.sandbox.slack.webapi import body_of
-from bot.sandbox.slack.wire import Json, Refusal, refused
+from bot.sandbox.slack.wire import Json, Refusal
 from bot.sandbox.slack.wishes import WISHES
 from bot.sandbox.slack.workspace import Workspace
 
-Act = Callable[[Json], Json]
 LONGEST_WAIT_MS = 10_000
 STEP_MS = 20
 
@@ -35,16 +31,17 @@ class Control:
 
     def routes(self) -> list[Route]:
         acts: dict[str, Act] = {
-            "click": self.people.click,
-            "submit": self.people.submit,
+            "click": self._while_here(self.people.click),
+            "submit": self._while_here(self.people.submit),
             "close": self.people.close,
-            "command": self.people.command,
-            "home": self.people.home,
-            "say": self.people.say,
+            "command": self._while_here(self.people.command),
+            "home": self._while_here(self.people.home),
+            "say": self._while_here(self.people.say),
             "dismiss": self.dismiss,
             "channel": self.change_channel,
             "users": self.change_people,
             "token": self.change_token,
+            "away": self.go_away,
             "delete": self.delete,
             "rates": self.change_rates,
             "reset": self.reset,
@@ -52,7 +49,7 @@ class Control:
             "sockets": self.sockets.disturb,
         }
         return [
-            *(Route(f"/control/{name}", _posted(act, WISHES[name]), methods=["POST"]) for name, act in acts.items()),
+            *(Route(f"/control/{name}", posted(act, WISHES[name]), methods=["POST"]) for name, act in acts.items()),
             Route("/control/faults", self.on_faults, methods=["GET", "DELETE"]),
             Route("/control/state", self.on_state, methods=["GET"]),
             Route("/control/journal", self.on_journal, methods=["GET"]),
@@ -74,6 +71,10 @@ class Control:
     def change_token(self, wish: Json) -> Json:
         """Revoke the token (`revoked`), or leave it other `scopes`."""
         return self._record("control.token", wish)
+
+    def go_away(self, wish: Json) -> Json:
+        """An outage (`away`): no call is answered and nobody can act, until it is over."""
+        return self._record("control.away", wish)
 
     def delete(self, wish: Json) -> Json:
         """Delete a message as its author or an admin would."""
@@ -132,6 +133,14 @@ class Control:
     async def on_calls(self, request: Request) -> Response:
         return JSONResponse({"ok": True, "calls": list(self.workspace.calls)})
 
+    def _while_here(self, act: Act) -> Act:
+        def acted(wish: Json) -> Json:
+            if self.workspace.state.away:
+                raise Refusal("slack_is_down")
+            return act(wish)
+
+        return acted
+
     def _snapshot(self, most: int) -> Response:
         with self.workspace.lock:
             return JSONResponse(snapshot(self.workspace.state, number=self.workspace.journal.last, most=most))
@@ -139,24 +148,3 @@ class Control:
     def _record(self, name: str, wish: Json) -> Json:
         self.workspace.record(name, wish, {"ok": True})
         return {"ok": True}
-
-
-def _posted(act: Act, shape: Check) -> Callable[[Request], object]:
-    """An endpoint that takes a JSON object of this shape; what a browser could send across origins is refused."""
-
-    async def endpoint(request: Request) -> Response:
-        if request.headers.get("content-type", "").partition(";")[0] != "application/json":
-            return JSONResponse({"ok": False, "error": "invalid_post_type"}, status_code=415)
-        try:
-            wish = msgspec.json.decode(await body_of(request) or b"{}")
-            walk = Walk(surface=Surface.MESSAGE)
-            shape(wish, walk, "")
-            if walk.problems:
-                raise refused("invalid_arguments", walk.problems)
-            return JSONResponse(await run_in_threadpool(act, wish))
-        except msgspec.DecodeError:
-            return JSONResponse({"ok": False, "error": "invalid_json"}, status_code=400)
-        except Refusal as refusal:
-            return JSONResponse(refusal.body(), status_code=400)
-
-    return endpoint

@@ -107,6 +107,10 @@ def keep_token(state: State, row: Json) -> None:
         state.scopes = set(row["args"]["scopes"])
 
 
+def keep_away(state: State, row: Json) -> None:
+    state.away = row["args"]["away"]
+
+
 EFFECTS: Mapping[str, Keep] = {
     "files.upload": keep_bytes,
     "response_url": keep_response,
@@ -117,6 +121,7 @@ EFFECTS: Mapping[str, Keep] = {
     "person.home": keep_home,
     "person.dismissed": keep_dismissed,
     "person.said": keep_said,
+    "control.away": keep_away,
     "control.channel": keep_channel,
     "control.delete": keep_deletion,
     "control.people": keep_people,

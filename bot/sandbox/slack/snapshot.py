@@ -43,5 +43,7 @@ def snapshot(state: State, *, number: int, most: int = SHOWN) -> Json:
         },
         "commands": state.commands,
         "actions": state.actions,
+        "mailboxes": state.mailboxes,
+        "away": state.away,
         "token": {"revoked": state.revoked, "scopes": sorted(state.scopes)},
     }

@@ -75,6 +75,8 @@ class State:
     actions: list[Json] = field(default_factory=list)
     scopes: set[str] = field(default_factory=lambda: set(SCOPES))
     revoked: bool = False
+    away: bool = False
+    mailboxes: list[Json] = field(default_factory=list)
     ephemerals: list[Json] = field(default_factory=list)
     modals: dict[str, list[Json]] = field(default_factory=dict)
     homes: dict[str, Json] = field(default_factory=dict)
@@ -128,6 +130,7 @@ def from_seed(seed: Json) -> State:
         channels={each["id"]: channel_of(each) for each in seed.get("channels", [])},
         commands=list(seed.get("commands", [])),
         actions=list(seed.get("actions", [])),
+        mailboxes=list(seed.get("mailboxes", [])),
     )
     if "scopes" in bot:
         state.scopes = set(bot["scopes"])

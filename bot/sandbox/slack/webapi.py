@@ -21,6 +21,7 @@ from bot.sandbox.slack.workspace import Workspace
 
 LARGEST_BODY = 16 * 1024 * 1024
 BEARER = "bearer "
+AWAY = "away"
 CONNECTIONS_OPEN = "apps.connections.open"
 """The only method of the app-level token: it opens a connection of the app, and is no matter of the workspace."""
 
@@ -104,7 +105,10 @@ class WebApi:
     async def _faulty(
         self, request: Request, name: str, args: Json, accept: Any, *, refusal_status: int = 200
     ) -> Response:
-        """Let the call be accepted, or meet the fault that was ordered for it."""
+        """Let the call be accepted, or meet the fault that was ordered for it; while the workspace is away nothing is."""
+        if self.workspace.state.away:
+            self.workspace.remember(name, args, AWAY)
+            return answered_with(503, None)
         fault = self.faults.next_for(name, args)
         if fault is not None:
             await asyncio.sleep(fault.delay_ms / 1000)

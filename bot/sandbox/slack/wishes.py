@@ -60,6 +60,7 @@ WISHES: dict[str, Check] = {
     "dismiss": record(required={"ts": word}, optional={"user": word}),
     "delete": record(required={"channel": word, "ts": word}),
     "reset": record(required={}),
+    "away": record(required={"away": boolean}),
     "channel": record(
         required={"channel": word},
         optional={

@@ -1,5 +1,7 @@
 // Draws the workspace and acts in it as one person. Text from messages becomes text nodes, never markup.
 
+import { mailClient } from "/page/mail.js";
+
 const POLL_MS = 900;
 const $ = (id) => document.getElementById(id);
 const asked = new URLSearchParams(location.search);
@@ -31,7 +33,7 @@ function el(tag, properties = {}, ...children) {
   return node;
 }
 
-const userOf = (id) => seen.state.users.find((each) => each.id === id);
+const userOf = (id) => people().find((each) => each.id === id) ?? seen.state.users.find((each) => each.id === id);
 const roomOf = (id) => seen.state.channels.find((each) => each.id === id);
 const groupOf = (id) => seen.state.usergroups.find((each) => each.id === id);
 const plural = (count, word) => `${count} ${count === 1 ? word : word.replace(/y$/, "ie") + "s"}`;
@@ -66,6 +68,7 @@ function toast(words, bad = false) {
 
 function complain(answer) {
   if (answer.ok) return;
+  if (answer.error === "slack_is_down") return toast("Slack is down: nobody can do anything here.", true);
   const why = answer.error ?? (answer.status ? `status ${answer.status}` : "no answer");
   toast(why === "timeout" ? "The app did not answer within three seconds." : `The app did not take it: ${why}`, true);
 }
@@ -522,7 +525,7 @@ function avatar(id) {
   const user = userOf(id);
   if (!user || user.is_bot) return el("div", { class: "avatar bot" });
   const initials = user.real_name.split(/\s+/).map((part) => part[0]).slice(0, 2).join("").toUpperCase();
-  const place = seen.state.users.findIndex((each) => each.id === id);
+  const place = people().findIndex((each) => each.id === id);
   const node = el("div", { class: "avatar" }, initials);
   node.style.background = `hsl(${HUES[place % HUES.length]} 45% 46%)`;
   return node;
@@ -617,7 +620,8 @@ function withDays(list, draw) {
 
 // ---- the parts of the page ------------------------------------------------------------------------------------------
 
-const people = () => seen.state.users.filter((user) => !user.is_bot && !user.deleted);
+const people = () => [...seen.state.users.filter((user) => !user.is_bot && !user.deleted), ...mail.outsiders()];
+const isOutside = () => userOf(here.user)?.outside ?? false;
 const isMine = (room) => !room.is_im || room.members.includes(here.user);
 const mayRead = (room) => !room.is_private || room.members.includes(here.user);
 const directRoom = () => seen.state.channels.find((room) => room.is_im && room.members.includes(here.user));
@@ -665,20 +669,38 @@ function drawSidebar() {
   const sign = (room) => el("span", { class: "sign" }, room.is_archived ? "🗄" : room.is_private ? "🔒" : "#");
   const direct = directRoom();
   const app = direct ?? { id: "app", is_archived: false };
-  fill(
-    $("sidebar"),
+  const inSlack = () => [
     el("h2", {}, "Channels"),
     rooms.map((room) => roomButton(room, sign(room), room.name)),
     el("h2", {}, "Apps"),
     roomButton(app, el("div", { class: "avatar bot" }), seen.state.bot.name),
+  ];
+  fill(
+    $("sidebar"),
+    isOutside() ? el("p", { class: "outside" }, `${userOf(here.user).real_name} has no Slack account: mail is all that arrives.`) : inSlack(),
+    mail.sidebar(),
     seen.state.actions.length > 0 &&
       el(
         "section",
         { class: "try" },
         el("h2", {}, "Try it"),
+        outage(),
         seen.state.actions.map((each) => [el("button", { type: "button", onclick: (event) => tryOut(each, event.target) }, each.label), each.hint && el("p", {}, each.hint)]),
       ),
   );
+}
+
+function outage() {
+  const away = seen.state.away;
+  const flip = async () => {
+    complain(await post("/control/away", { away: !away }));
+    await refresh();
+  };
+  const knob = el("span", { class: "knob", "aria-hidden": "true" });
+  return [
+    el("button", { type: "button", class: "switch", role: "switch", "aria-checked": String(away), onclick: flip }, knob, "Slack is down"),
+    el("p", {}, "It takes no message and no click. After five seconds whoever is asked is asked by mail."),
+  ];
 }
 
 async function tryOut(action, node) {
@@ -693,6 +715,7 @@ async function tryOut(action, node) {
 }
 
 function drawHeading(room) {
+  if (mail.isMail(here.room)) return fill($("heading"), mail.heading());
   if (here.room === "app" || room?.is_im) {
     const tab = (name, label) => el("button", { type: "button", role: "tab", "aria-selected": String(here.tab === name), onclick: () => openTab(name) }, label);
     return fill($("heading"), el("div", { class: "avatar bot" }), el("h1", {}, seen.state.bot.name), el("div", { class: "tabs", role: "tablist" }, tab("home", "Home"), tab("messages", "Messages")));
@@ -860,13 +883,19 @@ function remember() {
   const last = room && (seen.state.messages[room.id] ?? []).at(-1);
   if (last) read.set(`${here.user}/${room.id}`, last.ts);
   sessionStorage.setItem("read", JSON.stringify(Object.fromEntries(read)));
-  const query = new URLSearchParams({ as: here.user, channel: here.room, ...(here.thread ? { thread: here.thread } : {}), tab: here.tab });
+  const query = new URLSearchParams({ as: here.user ?? "", channel: here.room ?? "", ...(here.thread ? { thread: here.thread } : {}), tab: here.tab });
   history.replaceState(null, "", `/?${query}`);
 }
 
 function become(user) {
   const direct = roomOf(here.room)?.is_im || here.room === "app";
+  const wasMail = mail.isMail(here.room);
   here.user = user;
+  if (wasMail || isOutside()) {
+    if (!mail.mayRead(here.room)) here.room = mail.firstRoom();
+    here.thread = null;
+    return draw(true);
+  }
   if (direct) here.room = directRoom()?.id ?? "app";
   if (!direct && !mayRead(roomOf(here.room))) here.room = firstRoom();
   draw(true);
@@ -900,19 +929,36 @@ async function openTab(name) {
 
 const firstRoom = () => seen.state.channels.find((room) => !room.is_im && mayRead(room))?.id ?? "app";
 
+function goWhereOneMay() {
+  if (!people().some((user) => user.id === here.user)) here.user = people()[0]?.id ?? null;
+  if (mail.isMail(here.room) && mail.mayRead(here.room)) return;
+  if (isOutside()) here.room = mail.firstRoom();
+  else if (here.room === "app" && directRoom()) here.room = directRoom().id;
+  else if (!here.room || (here.room !== "app" && (!roomOf(here.room) || !isMine(roomOf(here.room))))) here.room = firstRoom();
+}
+
+function drawBanner() {
+  $("banner").hidden = !seen.state.away;
+  fill($("banner"), seen.state.away && "Slack is down: it takes no message and no click. Whoever is to be asked is asked by mail.");
+}
+
 function draw(moved = false) {
   const state = seen.state;
-  if (!people().some((user) => user.id === here.user)) here.user = people()[0]?.id ?? null;
-  if (here.room === "app" && directRoom()) here.room = directRoom().id;
-  if (!here.room || (here.room !== "app" && (!roomOf(here.room) || !isMine(roomOf(here.room))))) here.room = firstRoom();
+  goWhereOneMay();
   const room = roomOf(here.room);
-  document.title = `${room?.is_im || !room ? state.bot.name : `#${room.name}`} · ${state.team.name} sandbox`;
+  const atMail = mail.isMail(here.room);
+  const title = atMail ? "Mail" : room?.is_im || !room ? state.bot.name : `#${room.name}`;
+  document.title = `${title} · ${state.team.name} sandbox`;
   $("team").textContent = state.team.name;
   remember();
   drawPeople();
-  drawSidebar();
   drawHeading(room);
-  drawTimeline(room);
+  drawBanner();
+  $("timeline").hidden = atMail;
+  $("mail").hidden = !atMail;
+  if (atMail) mail.draw();
+  else drawTimeline(room);
+  drawSidebar();
   drawThread(room);
   if (moved || !$("composer").firstChild) drawComposer($("composer"), null);
   $("composer").hidden = !room || room.is_archived || (room.is_im && here.tab === "home");
@@ -922,8 +968,9 @@ function draw(moved = false) {
 async function refresh(always = false) {
   const answer = await fetch(`/control/state?since=${seen.n}`);
   const state = await answer.json();
-  if (!state.changed && !always) return;
   const first = seen.state === null;
+  if (first) seen.state = state;
+  if (!(await mail.refresh()) && !state.changed && !always) return;
   if (state.changed) {
     seen.state = state;
     seen.n = state.n;
@@ -941,6 +988,8 @@ async function poll() {
   }
   setTimeout(poll, POLL_MS);
 }
+
+const mail = mailClient({ el, fill, avatar, clock, dayName, post, toast, seen, here, goTo, redraw: () => draw() });
 
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape") return;
