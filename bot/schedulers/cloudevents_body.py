@@ -12,6 +12,12 @@ SINGLE = "application/cloudevents+json"
 BATCH = "application/cloudevents-batch+json"
 PLAIN = "application/json"
 TOO_DEEP = "nested too deeply"
+MOST_EVENTS = 20_000
+
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
+_ESCAPE = re.compile(
+    rb"\\(?:(u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
+)
 
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{},]', re.DOTALL)
 
@@ -33,6 +39,7 @@ def events_of(body: bytes, content_type: str) -> list[bytes | Raw]:
     media = _media_type(content_type)
     try:
         body.decode("utf-8")
+        body = _mended(body)
         first = body.lstrip(b" \t\r\n")[:1]
         if first == b"[" and media != SINGLE:
             return _items(body)
@@ -66,11 +73,22 @@ def _whole(body: bytes) -> bytes | Raw:
         return body
 
 
+def _mended(body: bytes) -> bytes:
+    """The body without halves of characters, as a trace of undecodable bytes holds them: no JSON reader takes those."""
+    if _HALF.search(body) is None:
+        return body
+    return _ESCAPE.sub(lambda found: rb"\ufffd" if found[2] else found[0], body)
+
+
 def _items(body: bytes) -> list[bytes | Raw]:
+    items: list[bytes | Raw]
     try:
-        return [*msgspec.json.decode(body, type=list[Raw])]
+        items = [*msgspec.json.decode(body, type=list[Raw])]
     except RecursionError:
-        return [*_cut_apart(body)]
+        items = [*_cut_apart(body)]
+    if len(items) > MOST_EVENTS:
+        raise NotEvents(f"expected at most {MOST_EVENTS} events at once, got {len(items)}")
+    return items
 
 
 def _cut_apart(body: bytes) -> list[bytes]:

@@ -103,7 +103,10 @@ class WebhookScheduler:
 
 
 def body_of(request: SchedulerRequest) -> bytes:
-    """The request as JSON; a request about a job as a whole carries neither `run` nor `nominal_times`."""
+    """The request as JSON; a request about a job as a whole carries neither `run` nor `nominal_times`.
+
+    `fresh` is there, and true, only in a rerun from the beginning.
+    """
     body: dict[str, Any] = {
         "action": request.action,
         "scheduler": request.job.scheduler,
@@ -111,6 +114,8 @@ def body_of(request: SchedulerRequest) -> bytes:
     }
     if request.action in OF_A_RUN and request.run is not None:
         body["run"] = {"id": request.run.run_id, "generation": request.run.generation}
+    if request.fresh:
+        body["fresh"] = True
     if request.action in OF_RUNS:
         body["nominal_times"] = [time.astimezone(UTC) for time in request.nominal_times]
     body |= {"key": request.key, "requested_by": request.requested_by, "reason": request.reason}

@@ -94,6 +94,15 @@ def test_a_rerun_is_sent_as_agreed_and_signed(peer: Peer, scheduler: WebhookSche
     }
 
 
+@pytest.mark.parametrize("fresh", [False, True])
+def test_a_rerun_from_the_beginning_says_so(peer: Peer, scheduler: WebhookScheduler, fresh: bool) -> None:
+    assert scheduler.ask(replace(RERUN, fresh=fresh)).taken is Taken.TAKEN
+
+    (received,) = peer.received
+    headers = {name.lower(): value for name, value in received.headers.items()}
+    assert checked(headers, received.content, secret=SECRET, now=NOW).get("fresh") == (True if fresh else None)
+
+
 @pytest.mark.parametrize("action", list(Action))
 def test_each_action_carries_what_it_should(peer: Peer, scheduler: WebhookScheduler, action: Action) -> None:
     assert scheduler.ask(replace(RERUN, action=action)).taken is Taken.TAKEN

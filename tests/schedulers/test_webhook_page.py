@@ -84,7 +84,7 @@ def answers(port: int) -> bool:
 def ask(
     port: int, *, job: str = "nightly_load", action: Action = Action.RERUN, secret: str = SECRET
 ) -> tuple[Taken, str]:
-    can = frozenset({Capability.RERUN, Capability.PAUSE})
+    can = frozenset({Capability.RERUN, Capability.START, Capability.PAUSE})
     spec = WebhookSpec(name="inhouse", url=f"http://127.0.0.1:{port}/ontrack", secret=secret, can=can)
     scheduler = WebhookScheduler(spec, clock=lambda: datetime.now(UTC))
     request = SchedulerRequest(
@@ -122,6 +122,17 @@ def test_a_rerun_is_done_once_and_reported(product: Peer, port: int) -> None:
     assert (succeeded.run.run_id, succeeded.run.generation) == ("n-2026-11-30", 1)
     assert succeeded.run.nominal_time == NOMINAL
     assert succeeded.rerun_key == "inhouse/nightly_load:rerun:4"
+
+
+@pytest.mark.usefixtures("receiver")
+def test_a_start_is_a_first_run(product: Peer, port: int) -> None:
+    assert ask(port, action=Action.START) == (Taken.TAKEN, "")
+
+    started, succeeded = reported(product, 2)
+    assert started.run is not None
+    assert (started.run.run_id, started.run.generation) == ("n-2026-11-30", 0)
+    assert succeeded.run is not None
+    assert (succeeded.run.nominal_time, succeeded.rerun_key) == (NOMINAL, "inhouse/nightly_load:rerun:4")
 
 
 @pytest.mark.usefixtures("receiver")

@@ -68,6 +68,8 @@ def _check_fields(request: Json) -> None:
     if request.get("action") not in FIELDS:
         raise Bad(400, "action: not one of those agreed")
     wanted = ALWAYS | FIELDS[request["action"]]
+    if request["action"] == "rerun" and request.get("fresh") is True:
+        wanted |= {"fresh"}
     if set(request) != wanted:
         raise Bad(400, f"fields: {sorted(set(request) ^ wanted)} missing or too many")
     if not all(isinstance(request[name], str) for name in ALWAYS):
