@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 
 MAC_LETTERS = 20
 _NAME = re.compile(r"([0-9]{1,15})-([a-z2-7]{20})")
+_JOB = re.compile(r"([a-z2-7]{1,2000})-([a-z2-7]{20})")
 _READ = re.compile(r"([0-9]{1,12})-([a-z2-7]{20})")
 
 
@@ -54,6 +55,20 @@ class Signer:
         day = self._read(_READ.fullmatch(name), f"page {path}")
         return day is not None and now.astimezone(UTC).toordinal() <= day
 
+    def job(self, job: str) -> str:
+        """The token by which whoever runs `job` (`scheduler/name`) reports of it, and of nothing else."""
+        return f"{_letters(job.encode())}-{self._mac(f'job {job}', 0)}"
+
+    def read_job(self, token: str) -> str | None:
+        found = _JOB.fullmatch(token.lower())
+        if found is None:
+            return None
+        try:
+            job = base64.b32decode(found[1].upper() + "=" * (-len(found[1]) % 8)).decode()
+        except ValueError:
+            return None
+        return job if hmac.compare_digest(found[2], self._mac(f"job {job}", 0)) else None
+
     def form(self, purpose: str) -> str:
         """What a form of ours carries, so that no other page can have it sent (`purpose`: whose form, about what)."""
         return self._mac(f"form {purpose}", 0)
@@ -69,7 +84,11 @@ class Signer:
 
     def _mac(self, purpose: str, number: int) -> str:
         made = hmac.digest(self._key, f"ontrack {purpose} {number}".encode(), "sha256")
-        return base64.b32encode(made).decode().lower()[:MAC_LETTERS]
+        return _letters(made)[:MAC_LETTERS]
+
+
+def _letters(given: bytes) -> str:
+    return base64.b32encode(given).decode().lower().rstrip("=")
 
 
 def _purpose(word: str, sure: bool) -> str:

@@ -52,10 +52,25 @@ def test_a_page_may_be_read_to_its_day_and_no_other_page(later: timedelta, may: 
     assert not SIGNER.may_read(name, "/i/8", now=NOW)
 
 
+@given(scheduler=st.text(min_size=1, max_size=40), name=st.text(min_size=1, max_size=40))
+def test_a_job_is_named_whatever_it_is_called(scheduler: str, name: str) -> None:
+    job = f"{scheduler}/{name}"
+    try:
+        job.encode()
+    except UnicodeEncodeError:
+        return
+    token = SIGNER.job(job)
+
+    assert SIGNER.read_job(token) == SIGNER.read_job(token.upper()) == job
+    assert Signer("q" * 32).read_job(token) is None
+    assert SIGNER.read_job(token[:-1] + ("a" if token[-1] != "a" else "b")) is None
+
+
 @given(junk=st.text())
 def test_junk_is_no_name(junk: str) -> None:
     assert SIGNER.read_mail(junk) is None
     assert SIGNER.read_link(junk, word="ack") is None
+    assert SIGNER.read_job(junk) is None
     assert not SIGNER.may_read(junk, "/i/7", now=NOW)
     assert not SIGNER.is_form(junk, "ana about 7")
 

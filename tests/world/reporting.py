@@ -89,6 +89,13 @@ class Reporting(Process):
         body = httpx.Request("POST", "http://x", json=list(events)).content
         return self._http.post("/api/v1/events", content=body, headers={**headers, "content-type": kind})
 
+    def pings(self, token: str, word: str = "", text: str | None = None, **query: str) -> httpx.Response:
+        """A crontab's curl on one of the job's addresses, with the end of a log where there is one."""
+        address = f"/ping/{token}{f'/{word}' if word else ''}"
+        if text is None:
+            return self._http.get(address, params=query)
+        return self._http.post(address, params=query, content=text.encode())
+
     def nominal_before(self, job: str, at: datetime) -> datetime:
         schedule = self.service.policies.current.job(key_of(job)).schedule
         found = cron.latest_at_or_before(schedule, at) if schedule else None

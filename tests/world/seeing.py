@@ -121,3 +121,7 @@ class Seeing(Reporting):
     def ready(self) -> httpx.Response:
         """What readiness says."""
         return self._http.get("/readyz")
+
+    def gets(self, address: str, **headers: str) -> httpx.Response:
+        """What a browser, or a crontab's curl, gets at this address."""
+        return self._http.get(address, headers=headers)
