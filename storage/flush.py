@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 from bot.evidence.types import Evidence
 from bot.incidents.effects import Note
 from bot.incidents.model import Incident
+from bot.incidents.waits import Wait
 from bot.store import (
     Booking,
     Committed,
@@ -25,7 +26,7 @@ from bot.store import (
     StaleIncident,
     ViewRow,
 )
-from storage import budgets, effects, gates, incidents, jobs, ledger, storms, timers
+from storage import budgets, effects, gates, incidents, jobs, ledger, storms, timers, waits
 from storage.columns import AnyRow
 from storage.effects import BORN_LEASED_MOST, Asked, Lease, Thread
 from storage.incidents import Known, Name
@@ -61,6 +62,7 @@ class Gathered:
     stopped: list[str] = field(default_factory=list)
     joining: list[Joining] = field(default_factory=list)
     storms: set[str] = field(default_factory=set)
+    waits: dict[tuple[Name, str, datetime | None], tuple[Known, Wait]] = field(default_factory=dict)
 
     def book_difference(self, booking: Booking, amount: float) -> None:
         """What an ended rerun used beyond its reservation, or less than it."""
@@ -81,6 +83,7 @@ def flush(
     placed = _Placed(known=dict(known), now=now, lease=lease)
     placed.open_threads(connection, gathered)
     _write_occurrences(connection, gathered, placed)
+    waits.put(connection, gathered.waits.values())
     in_storms = _write_storms(connection, gathered, placed)
     views = _write_views(connection, gathered, placed)
     placed.look_up_threads(connection, gathered)

@@ -1,6 +1,7 @@
 """Statements about jobs and their runs. They run inside a caller's transaction and commit nothing."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import (
@@ -11,6 +12,7 @@ from sqlalchemy import (
     and_,
     bindparam,
     case,
+    exists,
     false,
     func,
     not_,
@@ -26,14 +28,25 @@ from bot.incidents.memory import JobMemory
 from bot.store import JobRow, RunRow, RunState
 from storage.columns import AnyRow
 from storage.tables import jobs, runs
+from storage.wait_tables import downstream_waits
 
 
 def _unended(state: ColumnElement[str]) -> ColumnElement[bool]:
     return or_(state == RunState.STARTED, state == RunState.RETRYING)
 
 
+_WAITS = (
+    exists()
+    .where(
+        downstream_waits.c.scheduler == jobs.c.scheduler,
+        downstream_waits.c.name == jobs.c.name,
+        downstream_waits.c.ended_at.is_(None),
+    )
+    .correlate(jobs)
+    .label("waits")
+)
 _LOCK = (
-    select(jobs.c.id, jobs.c.scheduler, jobs.c.name, jobs.c.has_occurrences, jobs.c.memory)
+    select(jobs.c.id, jobs.c.scheduler, jobs.c.name, jobs.c.has_occurrences, jobs.c.memory, jobs.c.renamed_to, _WAITS)
     .where(tuple_(jobs.c.scheduler, jobs.c.name).in_(bindparam("keys", expanding=True)))
     .order_by(jobs.c.id)
     .with_for_update(key_share=True)
@@ -49,10 +62,17 @@ _REMEMBER = (
 _MARK = jobs.update().where(jobs.c.id.in_(bindparam("ids", expanding=True))).values(has_occurrences=True)
 
 
-def lock_jobs(
-    connection: Connection, *, keys: Collection[JobKey], now: datetime
-) -> tuple[dict[JobKey, JobRow], frozenset[int]]:
-    """The rows by key, locked in ascending id and created where missing, and the ids of those that ever had trouble."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Locked:
+    """The rows by key; the ids of those that ever had trouble, and the keys of those that wait for another's."""
+
+    rows: dict[JobKey, JobRow]
+    troubled: frozenset[int]
+    waiting: frozenset[JobKey]
+
+
+def lock_jobs(connection: Connection, *, keys: Collection[JobKey], now: datetime) -> Locked:
+    """Lock the rows in ascending id, creating what is missing."""
     found = _lock(connection, keys)
     missing = set(keys) - {JobKey(scheduler=row.scheduler, name=row.name) for row in found}
     if missing:
@@ -65,8 +85,12 @@ def lock_jobs(
             ],
         )
         found = _lock(connection, keys)
-    rows = (job_row(row) for row in found)
-    return {row.key: row for row in rows}, frozenset(row.id for row in found if row.has_occurrences)
+    rows = [job_row(row) for row in found]
+    return Locked(
+        rows={row.key: row for row in rows},
+        troubled=frozenset(row.id for row in found if row.has_occurrences),
+        waiting=frozenset(known.key for known, row in zip(rows, found, strict=True) if row.waits),
+    )
 
 
 def _lock(connection: Connection, keys: Collection[JobKey]) -> Sequence[AnyRow]:
@@ -76,7 +100,8 @@ def _lock(connection: Connection, keys: Collection[JobKey]) -> Sequence[AnyRow]:
 
 
 def job_row(row: AnyRow) -> JobRow:
-    return JobRow(id=row.id, key=JobKey(scheduler=row.scheduler, name=row.name), memory=row.memory)
+    known = row._mapping.get("renamed_to")
+    return JobRow(id=row.id, key=JobKey(scheduler=row.scheduler, name=row.name), memory=row.memory, renamed_to=known)
 
 
 def save_jobs(connection: Connection, rows: Collection[JobRow], *, troubled: Collection[int]) -> None:

@@ -8,18 +8,38 @@ from bot.store import EVERYTHING, Share, TimerRow
 from storage import timers
 from storage.database import Database
 from storage.directory import Directory
+from storage.late import LateMessages
 from storage.leases import FileLock, Holders, SharedHolder, SoleHolder
+from storage.lineage import LineageRoom
+from storage.lineage_edges import LineageEdges
 from storage.locks import LockSession
+from storage.mail import MailRoom
 from storage.migrating import check_schema
 from storage.pace import Pace
+from storage.ping_logs import PingLogs
 from storage.queue import EffectQueue
 from storage.reads import SqlReads
 from storage.rescue import Rescue
 from storage.unit_of_work import SqlUnitOfWork
 from storage.views import ViewQueue
+from storage.waits import DownstreamRoom
+from storage.watch import WatchRoom
 
 
-class SqlStorage(EffectQueue, ViewQueue, Rescue, Pace, Directory):
+class SqlStorage(
+    EffectQueue,
+    ViewQueue,
+    Rescue,
+    Pace,
+    Directory,
+    MailRoom,
+    LateMessages,
+    LineageRoom,
+    LineageEdges,
+    PingLogs,
+    WatchRoom,
+    DownstreamRoom,
+):
     """Implements `bot.store.Storage`; `reads` implements `bot.store.Reads`."""
 
     def __init__(self, database: Database, holders: Holders) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 
 from sqlalchemy import Connection, String, and_, bindparam, case, func, or_, select, type_coerce
 
-from bot.incidents.keys import JobKey, Trigger
+from bot.incidents.keys import JobKey, RunRef, Trigger
+from bot.incidents.memory import GoodRun
 from bot.store import GoodRunFacts, JobRow, PastFailures, RunState
 from storage.columns import AnyRow
 from storage.tables import jobs, occurrences, runs
@@ -34,6 +35,15 @@ _GOOD = (
     .where(_OF_JOB, runs.c.trigger != Trigger.BACKFILL, runs.c.nominal_time <= bindparam("nominal_time"))
     .order_by(runs.c.nominal_time.desc(), runs.c.run_id.desc(), runs.c.generation.desc())
     .limit(GOOD_RUNS)
+)
+_BEFORE = (
+    select(runs)
+    .where(_OF_JOB, runs.c.trigger != Trigger.BACKFILL, func.coalesce(runs.c.ended_at, runs.c.at) <= bindparam("until"))
+    .order_by(runs.c.nominal_time.desc(), runs.c.run_id.desc(), runs.c.generation.desc())
+    .limit(1)
+)
+_DUE_AT = select(func.max(runs.c.nominal_time)).where(
+    runs.c.job_id == bindparam("job"), runs.c.run_id == bindparam("run_id")
 )
 _SAME = (
     select(occurrences.c.document, func.count().over().label("times"))
@@ -77,6 +87,29 @@ def good_runs(connection: Connection, job: JobRow) -> tuple[GoodRunFacts, ...]:
     if last is None:
         return ()
     return (_good_run(last), *(_good_run(row) for row in rows if not row.is_last))
+
+
+def last_good_before(connection: Connection, job: JobRow, *, at: datetime) -> GoodRun | None:
+    """The good run that was the last one at that instant."""
+    row = connection.execute(_BEFORE, {"job": job.id, "until": at}).first()
+    if row is None:
+        return None
+    ended_at: datetime = row.ended_at or row.at
+    run = RunRef(
+        run_id=row.run_id,
+        nominal_time=row.nominal_time,
+        generation=row.generation,
+        attempt=row.attempt,
+        trigger=Trigger(row.trigger),
+        url=row.url,
+    )
+    return GoodRun(run=run, ended_at=ended_at)
+
+
+def due_at(connection: Connection, job: JobRow, *, run_id: str) -> datetime | None:
+    """The nominal time of the job's run with this id."""
+    found: datetime | None = connection.execute(_DUE_AT, {"job": job.id, "run_id": run_id}).scalar_one_or_none()
+    return found
 
 
 def past_failures(connection: Connection, *, job: JobKey, fingerprint: str, limit: int) -> PastFailures:

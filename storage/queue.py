@@ -93,6 +93,7 @@ _BURY_IF_OURS = (
 )
 _RETURN_CERTAIN = _RETURN_IF_OURS.values(uncertain_at=None)
 _RETURN_UNCERTAIN = _RETURN_IF_OURS.values(uncertain_at=func.coalesce(outbox.c.uncertain_at, outbox.c.begun_at))
+_RETURN_EARLIER = _RETURN_IF_OURS.values(uncertain_at=outbox.c.begun_at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +160,8 @@ class EffectQueue(Part):
                 return Committed()
             return following.lease_next(connection, row.conversation, me=self._me, now=now)
 
-    def retry(self, *, id: int, at: datetime, uncertain: bool, code: str) -> bool:
-        statement = _RETURN_UNCERTAIN if uncertain else _RETURN_CERTAIN
+    def retry(self, *, id: int, at: datetime, uncertain: bool, code: str, earlier: bool = False) -> bool:
+        statement = _RETURN_EARLIER if earlier else _RETURN_UNCERTAIN if uncertain else _RETURN_CERTAIN
         return self._change(statement, {"of_id": id, "me": self._me, "at": at, "to_code": code})
 
     def bury(self, *, id: int, code: str, now: datetime) -> bool:

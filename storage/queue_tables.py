@@ -14,6 +14,7 @@ IS_WANTED = "wanted_version > shown_version"
 IS_LEASED = "leased_by IS NOT NULL"
 OF_A_STORM = "storm IS NOT NULL"
 OF_A_JOB = "record IS NULL"
+IS_ADDRESSED = "address IS NOT NULL"
 
 CONTENT = Document[dict[str, Any]](dict[str, Any])
 
@@ -82,6 +83,8 @@ outbox = Table(
     Column("settled_at", Instant),
     Column("code", Words),
     Column("result", CONTENT),
+    Column("late_at", Instant),
+    Column("address", Words),
     UniqueConstraint("key"),
     of_occurrence(),
     one_of("kind", EffectKind),
@@ -90,6 +93,7 @@ outbox = Table(
     partial_index("ix_outbox_free", "lane", "due_at", "id", where=IS_FREE),
     partial_index("ix_outbox_unsettled", "conversation_id", "id", where=IS_UNSETTLED),
     partial_index("ix_outbox_leased", "leased_until", where=IS_LEASED),
+    partial_index("ix_outbox_addressed", "address", "created_at", where=IS_ADDRESSED),
 )
 
 timers = Table(

@@ -1,6 +1,6 @@
 """The read side: looks for pages, commands, messages and figures, on connections that block no writer. Changes nothing."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from contextlib import AbstractContextManager
 from datetime import datetime
 from fnmatch import fnmatchcase
@@ -11,12 +11,15 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, func,
 
 from bot.evidence.types import Evidence
 from bot.incidents.keys import JobKey, RunRef
+from bot.incidents.memory import GoodRun
 from bot.incidents.model import UNRESOLVED, Incident
 from bot.store import Booking, EffectRow, EffectState, GoodRunFacts, JobRow, PastFailures, Scope, TimelineRow, Which
-from storage import budgets, incidents, past
+from storage import budgets, incidents, ledger, past
 from storage.chronic_reads import SqlChronicReads
 from storage.columns import AnyRow
+from storage.graph_reads import SqlGraphReads
 from storage.jobs import job_row
+from storage.page_reads import SqlPageReads
 from storage.queue import EFFECTS
 from storage.queue_tables import IS_UNSETTLED, IS_WANTED, conversations, outbox, timers, views
 from storage.rows import effect_row
@@ -29,7 +32,11 @@ def _of(table: Any) -> ColumnElement[bool]:
     return and_(table.c.record == bindparam("record"), table.c.number == bindparam("number"))
 
 
-_JOBS = select(jobs.c.id, jobs.c.scheduler, jobs.c.name, jobs.c.memory).order_by(jobs.c.scheduler, jobs.c.name)
+_JOBS = (
+    select(jobs.c.id, jobs.c.scheduler, jobs.c.name, jobs.c.memory)
+    .where(jobs.c.renamed_to.is_(None))
+    .order_by(jobs.c.scheduler, jobs.c.name)
+)
 _JOB = _JOBS.where(jobs.c.scheduler == bindparam("scheduler"), jobs.c.name == bindparam("name"))
 _NEWEST_FIRST = (
     select(occurrences.c.document, jobs.c.scheduler, jobs.c.name)
@@ -86,12 +93,12 @@ _COUNTS: tuple[tuple[str, Select[Any]], ...] = (
 _TOTALS: tuple[tuple[str, Select[Any]], ...] = (
     ("views", select(func.count()).select_from(views).where(text(IS_WANTED))),
     ("timers", select(func.count()).select_from(timers)),
-    ("jobs", select(func.count()).select_from(jobs)),
+    ("jobs", select(func.count()).select_from(jobs).where(jobs.c.renamed_to.is_(None))),
 )
 
 
-class SqlReads(SqlTeamReads, SqlStormReads, SqlChronicReads):
-    """Implements `bot.store.Reads`."""
+class SqlReads(SqlTeamReads, SqlStormReads, SqlChronicReads, SqlPageReads, SqlGraphReads):
+    """Implements `bot.store.Reads` and `bot.store.page_reads.PageReads`."""
 
     def at_once(self) -> AbstractContextManager[object]:
         return self._database.read()
@@ -149,6 +156,10 @@ class SqlReads(SqlTeamReads, SqlStormReads, SqlChronicReads):
             rows = connection.execute(_RERUNS, {"record": record, "number": number}).all()
         return tuple(budgets.booking_of(row) for row in rows)
 
+    def outcomes(self, *, keys: Collection[str]) -> dict[str, Mapping[str, Any]]:
+        with self._database.read() as connection:
+            return ledger.outcomes(connection, keys)
+
     def job(self, *, key: JobKey) -> JobRow | None:
         with self._database.read() as connection:
             return _job(connection, key)
@@ -165,6 +176,16 @@ class SqlReads(SqlTeamReads, SqlStormReads, SqlChronicReads):
         with self._database.read() as connection:
             row = _job(connection, job)
             return past.good_runs(connection, row) if row else ()
+
+    def last_good_before(self, job: JobKey, *, at: datetime) -> GoodRun | None:
+        with self._database.read() as connection:
+            row = _job(connection, job)
+            return past.last_good_before(connection, row, at=at) if row else None
+
+    def due_at(self, job: JobKey, *, run_id: str) -> datetime | None:
+        with self._database.read() as connection:
+            row = _job(connection, job)
+            return past.due_at(connection, row, run_id=run_id) if row else None
 
     def past_failures(self, *, job: JobKey, fingerprint: str, limit: int) -> PastFailures:
         with self._database.read() as connection:

@@ -24,5 +24,6 @@ def effect_row(row: AnyRow) -> EffectRow:
         attempt=row.attempt,
         created_at=row.created_at,
         uncertain_at=row.uncertain_at,
+        resent=row.uncertain_at is not None and row.begun_at is not None and row.begun_at > row.uncertain_at,
         paced=row.code == PACE,
     )

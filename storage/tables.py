@@ -64,6 +64,7 @@ def of_occurrence() -> ForeignKeyConstraint:
 
 
 IS_UNRESOLVED = f"status IN ({words(UNRESOLVED)})"
+IS_OLD_NAME = "renamed_to IS NOT NULL"
 HAS_STAGE = "stage IS NOT NULL"
 MATTERS = f"status <> '{Status.RESOLVED}'"
 
@@ -76,7 +77,9 @@ jobs = Table(
     Column("created_at", Instant, nullable=False),
     Column("has_occurrences", Boolean(create_constraint=False), nullable=False, server_default=text("false")),
     Column("memory", Document[JobMemory](JobMemory), nullable=False),
+    Column("renamed_to", Words),
     UniqueConstraint("scheduler", "name"),
+    partial_index("ix_jobs_renamed_to", "scheduler", "renamed_to", where=IS_OLD_NAME),
 )
 
 runs = Table(

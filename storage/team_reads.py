@@ -40,7 +40,9 @@ _LINES = (
     .where(text(f"occurrences.{IS_UNRESOLVED}"))
     .order_by(occurrences.c.opened_at, occurrences.c.record, occurrences.c.number)
 )
-_JOB_KEYS = select(jobs.c.scheduler, jobs.c.name).order_by(jobs.c.scheduler, jobs.c.name)
+_JOB_KEYS = (
+    select(jobs.c.scheduler, jobs.c.name).where(jobs.c.renamed_to.is_(None)).order_by(jobs.c.scheduler, jobs.c.name)
+)
 _JOBS = select(jobs.c.id, jobs.c.scheduler, jobs.c.name, jobs.c.memory).where(_THESE_JOBS)
 _ENDING = (
     select(occurrences.c.document)

@@ -17,6 +17,7 @@ from bot.incidents.effects import Note
 from bot.incidents.keys import JobKey
 from bot.incidents.model import Incident
 from bot.incidents.storm import StormPlace
+from bot.incidents.waits import Hung
 from bot.store import (
     Booking,
     Committed,
@@ -32,7 +33,9 @@ from bot.store import (
     Share,
     StaleIncident,
 )
-from storage import budgets, effects, gates, incidents, jobs, ledger, notices, queue, timers
+from bot.store.waits import WaitRow
+from bot.store.watch import Watched
+from storage import budgets, effects, gates, incidents, jobs, ledger, notices, queue, renaming, timers, waits, watch
 from storage.flush import Gathered, Opening, flush
 from storage.incidents import Known, Name
 from storage.leases import Holders
@@ -52,6 +55,7 @@ class SqlUnitOfWork:
         self._lease = effects.lease_of(self._me, now, born_leased) if born_leased and self._me else None
         self._ids: dict[JobKey, int] = {}
         self._untroubled: set[int] = set()
+        self._waiting: set[JobKey] = set()
         self._known: dict[Name, Known] = {}
         self._open_before: set[Name] = set()
         self._gathered = Gathered()
@@ -63,10 +67,23 @@ class SqlUnitOfWork:
         return incidents.job_keys_of(self._connection, occurrences)
 
     def lock_jobs(self, *, keys: Collection[JobKey], now: datetime) -> dict[JobKey, JobRow]:
-        rows, troubled = jobs.lock_jobs(self._connection, keys=keys, now=now)
-        self._ids |= {key: row.id for key, row in rows.items()}
-        self._untroubled |= {row.id for row in rows.values()} - troubled
-        return rows
+        locked = jobs.lock_jobs(self._connection, keys=keys, now=now)
+        self._ids |= {key: row.id for key, row in locked.rows.items()}
+        self._untroubled |= {row.id for row in locked.rows.values()} - locked.troubled
+        self._waiting |= locked.waiting
+        return locked.rows
+
+    def rename_job(self, *, job: JobKey, to: JobKey) -> bool:
+        mine, theirs = self._ids[job], self._ids[to]
+        if renaming.has_history(self._connection, job=theirs):
+            return False
+        renaming.rename(self._connection, job=mine, was=job, to=to, instead_of=theirs, now=self._now)
+        del self._ids[job]
+        self._ids[to] = mine
+        for name, known in self._known.items():
+            if known.job_id == mine:
+                self._known[name] = replace(known, incident=replace(known.incident, job=to))
+        return True
 
     def incidents_of(self, *, jobs: Collection[int]) -> dict[int, JobIncidents]:
         found: dict[int, list[Known]] = {job: [] for job in jobs}
@@ -86,6 +103,12 @@ class SqlUnitOfWork:
 
     def standing(self, *, cause: str) -> dict[Stage, int]:
         return gates.standing(self._connection, cause=cause)
+
+    def waits_of(self, *, job: JobKey) -> tuple[WaitRow, ...]:
+        return waits.of_job(self._connection, job) if job in self._waiting else ()
+
+    def hang_wait(self, wait: WaitRow, *, what: Hung, at: datetime) -> None:
+        waits.hang_if_not_yet(self._connection, wait, what=what, at=at)
 
     def run_rows(
         self, *, wanted: Collection[tuple[int, datetime | None]]
@@ -116,6 +139,9 @@ class SqlUnitOfWork:
 
     def booking(self, *, key: str) -> Booking | None:
         return budgets.booking(self._connection, key)
+
+    def watched(self, *, sources: Collection[str]) -> Watched:
+        return watch.watched(self._connection, names=sources)
 
     def consume_timer(self, *, id: int, due_at: datetime) -> bool:
         return timers.consume_if_due_at(self._connection, id=id, due_at=due_at)
@@ -154,6 +180,8 @@ class SqlUnitOfWork:
             if before is None or before.incident.status.unresolved:
                 self._open_before.add(name)
         known = Known(incident=incident, job_id=job, conversation_id=before.conversation_id if before else None)
+        for wait in waits.changed(before, known):
+            self._gathered.waits[name, wait.job, wait.nominal_time] = (known, wait)
         self._known[name] = self._gathered.saved[name] = known
         return incident
 

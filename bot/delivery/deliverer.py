@@ -8,12 +8,14 @@ from datetime import datetime
 from typing import Any
 
 from bot.delivery import backoff
+from bot.delivery.burying import Burier
+from bot.delivery.mail_rows import MailRows
+from bot.delivery.mails import Mailer
 from bot.delivery.messages import Messenger, NothingToSend
 from bot.delivery.moving import CHANNEL_GONE, Mover
 from bot.delivery.pace import LIMITED, PACED, Pace
 from bot.delivery.requests import Requester
 from bot.delivery.views import Views
-from bot.incidents.events import DeliveryBuried
 from bot.intake import Inbound, Outcome
 from bot.ports import SendFailed
 from bot.store import EVERYTHING, Committed, EffectKind, EffectRow, Lane, Share, Storage, StorageDown, ViewRow
@@ -29,7 +31,7 @@ class Deliverer:
     """The use case of the outbox. `executor` None: everything is done in the caller's thread (tests, simulation).
 
     `roots` sends the first message of each thread, so that it waits behind no other; without it the executor does. `share`
-    is this process's part of the outbox just now.
+    is this process's part of the outbox just now. `mailer` None: no mail server is set up.
     """
 
     def __init__(
@@ -43,6 +45,7 @@ class Deliverer:
         clock: Callable[[], datetime],
         pace: Pace,
         mover: Mover,
+        mailer: Mailer | None = None,
         executor: Executor | None = None,
         roots: Executor | None = None,
         poke: Callable[[datetime], None] = lambda at: None,
@@ -52,10 +55,11 @@ class Deliverer:
         self._messenger = messenger
         self._requester = requester
         self._views = views
-        self._take_in = take_in
         self._clock = clock
         self._pace = pace
         self._mover = mover
+        self._burier = Burier(storage=storage, take_in=take_in)
+        self._mails = MailRows(storage=storage, burier=self._burier, clock=clock, mailer=mailer)
         self._executor = executor
         self._roots = roots or executor
         self._poke = poke
@@ -129,8 +133,7 @@ class Deliverer:
                 self._storage.retry(id=row.id, at=now + backoff.LOOK_AFTER, uncertain=True, code="uncertain")
             return None
         if row.kind is EffectKind.EMAIL:
-            self._bury(row, "mail_is_off")
-            return None
+            return self._mails.perform(row)
         if row.uncertain_at is not None:
             known, left = self._looked(row)
             if known:
@@ -188,7 +191,7 @@ class Deliverer:
         too_old = row.created_at is not None and now - row.created_at > backoff.GIVE_UP_AFTER
         waits_for_its_channel = row.conversation is not None and failed.code in CHANNEL_GONE
         if (failed.permanent and not waits_for_its_channel) or too_old:
-            self._bury(row, failed.code)
+            self._burier.bury(row, failed.code, now)
             return
         wait = backoff.LOOK_AFTER if failed.uncertain else backoff.wait(row.attempt + 1, failed.retry_after)
         self._storage.retry(id=row.id, at=now + wait, uncertain=failed.uncertain, code=failed.code)
@@ -196,20 +199,6 @@ class Deliverer:
     def _moves(self, row: EffectRow, code: str, now: datetime) -> bool:
         """Whether the row's thread goes on elsewhere."""
         return self._mover.to_fallback(row, code, now) or self._mover.to_new_root(row, code, now)
-
-    def _bury(self, row: EffectRow, code: str) -> None:
-        """Give up on a row, and let its incident know, if it has one."""
-        now = self._clock()
-        if not self._storage.bury(id=row.id, code=code, now=now):
-            return
-        if row.kind is EffectKind.NOTICE:
-            log.error("a notice was given up on", extra={"row": row.id, "key": row.key, "code": code})
-            return
-        what = str(row.content.get("kind", row.kind))
-        destination = str(row.content.get("address") or row.channel or "")
-        event = DeliveryBuried(destination=destination, what=what, code=code, at=now)
-        occurrence = (row.record, row.number)
-        self._take_in([Inbound(key=f"buried:{row.key}", event=event, occurrence=occurrence)])
 
     def _view(self, row: ViewRow) -> Committed | None:
         left = self._views.show(row)

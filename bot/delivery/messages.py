@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
+from bot.delivery.vain import asks_in_vain, is_replay
 from bot.incidents.effects import ReplyKind
-from bot.incidents.model import Incident
 from bot.incidents.people import Mention
 from bot.incidents.policy import Door
 from bot.ports import Chat, ChatFile, ChatMessage, SendFailed
@@ -54,7 +54,7 @@ class Messenger:
         snapshot = self.snapshot_of(row.record, row.number, named)
         if snapshot is None:
             raise SendFailed("occurrence_not_found", permanent=True)
-        if _in_vain(row, snapshot.incident):
+        if asks_in_vain(row, snapshot.incident) or is_replay(row, now):
             raise NothingToSend
         if row.kind is EffectKind.FILE:
             return {"file": self._upload(row, snapshot)}
@@ -119,16 +119,6 @@ class Messenger:
         if row.channel is None:
             raise SendFailed("no_channel", permanent=True)
         return row.channel
-
-
-def _in_vain(row: EffectRow, incident: Incident) -> bool:
-    """An ask that could not leave in time: its occurrence is settled or taken, or a newer ask waits behind it."""
-    if row.content.get("kind") != ReplyKind.ASK or row.created_at is None:
-        return False
-    asked_at, held = incident.chase.asked_at, incident.acknowledgement
-    overtaken = asked_at is not None and row.created_at < asked_at
-    taken = held is not None and row.created_at < held.by.at
-    return not incident.status.unresolved or overtaken or taken
 
 
 def file_name(row: EffectRow) -> str:

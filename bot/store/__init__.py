@@ -4,6 +4,7 @@
 """
 
 from bot.store.chronic_reads import Chronic
+from bot.store.mail import BrokenAddress, LateAsk, MailboxPlace, MailStore, NewMail, ReadMail
 from bot.store.reads import GoodRunFacts, PastFailures, Reads, TimelineRow, Which
 from bot.store.rows import (
     Booking,
@@ -36,6 +37,7 @@ __all__ = [
     "EVERYTHING",
     "AskLine",
     "Booking",
+    "BrokenAddress",
     "Chronic",
     "Committed",
     "EffectKind",
@@ -49,11 +51,16 @@ __all__ = [
     "JobTimer",
     "KeyTaken",
     "Lane",
+    "LateAsk",
+    "MailStore",
+    "MailboxPlace",
     "NewEffect",
+    "NewMail",
     "NewNotice",
     "OpenLine",
     "PastFailures",
     "PersonRow",
+    "ReadMail",
     "Reads",
     "RerunRate",
     "RunRow",

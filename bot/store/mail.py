@@ -1,6 +1,6 @@
 """The part of the storage port that knows mail: which were sent, which were read, which addresses are broken. No SQL."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol
@@ -20,6 +20,14 @@ class NewMail:
     content: Mapping[str, Any]
     due_at: datetime
     occurrence: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LateAsk:
+    """An ask that is not in its thread yet; `code` is the chat's last word on what its thread waits for, if it said one."""
+
+    row: EffectRow
+    code: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,20 +64,26 @@ class ReadMail:
 
 
 class MailStore(Protocol):
-    """Every method is a transaction of its own. Raises `StorageDown`."""
+    """Every method is a transaction of its own. Raises `StorageDown`. Addresses are told apart without their case."""
 
     def put_mail(self, mail: NewMail, *, now: datetime) -> bool:
-        """Write it to the outbox; False: one with this key is there already, whatever became of it."""
+        """Write it to the outbox, to be claimed; False: one with this key is there already, whatever became of it.
+
+        Its row has `address` in its content. An occurrence that is not there is left out.
+        """
 
     def sent_mail(self, *, id: int) -> EffectRow | None:
         """The outbox row of kind `email` with this id."""
 
-    def late_asks(self, *, before: datetime, limit: int) -> tuple[EffectRow, ...]:
-        """Asks and approvals for a thread that were written before then and are not sent, and of which nothing was made
-        known yet (`mark_late`), the oldest first."""
+    def late_asks(self, *, before: datetime, limit: int) -> tuple[LateAsk, ...]:
+        """Asks (of a storm too) and approvals for a thread that were written before then and are not sent, and of which
+        nothing was made known yet (`mark_late`), the oldest first."""
 
-    def mark_late(self, *, id: int) -> bool:
+    def mark_late(self, *, id: int, now: datetime) -> bool:
         """Remember that it was made known that the row is late; False: it was before, or it was sent meanwhile."""
+
+    def said_of_waiting(self, *, codes: Collection[str]) -> frozenset[str]:
+        """Which of these codes the chat said last of a message or root that is still to be sent to it."""
 
     def mail_done(self, *, key: str) -> bool: ...
 
@@ -91,13 +105,17 @@ class MailStore(Protocol):
     ) -> bool:
         """Remember the mail, write its answers, mark addresses and move the mailbox's place on, all or nothing.
 
-        False: a mail with this key was done before; then only the place moves.
+        False: a mail with this key was done before; then only the place moves. It never moves back, and not at all where
+        `begin_at` has set another validity meanwhile.
         """
 
     def place_in(self, *, mailbox: str) -> MailboxPlace | None: ...
 
     def begin_at(self, place: MailboxPlace, *, mailbox: str) -> None:
         """Read the mailbox from there: it is new, or its UIDs are."""
+
+    def break_address(self, address: BrokenAddress) -> None:
+        """Mark it, or mark it again: no mail goes there until the mark is too old or taken away."""
 
     def broken_addresses(self, *, now: datetime, lasts: timedelta) -> tuple[BrokenAddress, ...]:
         """Those marked within `lasts`: an older mark is not believed any more."""

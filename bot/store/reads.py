@@ -9,12 +9,14 @@ from typing import Any, Protocol
 
 from bot.evidence.types import Evidence
 from bot.incidents.keys import JobKey, RunRef
+from bot.incidents.memory import GoodRun
 from bot.incidents.model import Incident
 from bot.incidents.people import By
 from bot.store.chronic_reads import ChronicReads
 from bot.store.rows import Booking, EffectRow, EffectState, JobRow, Scope
 from bot.store.storm_reads import StormReads
 from bot.store.team_reads import TeamReads
+from bot.store.waits import WaitReads
 
 
 class Which(StrEnum):
@@ -54,7 +56,7 @@ class PastFailures:
     newest: tuple[Incident, ...] = ()
 
 
-class Reads(TeamReads, StormReads, ChronicReads, Protocol):
+class Reads(TeamReads, StormReads, ChronicReads, WaitReads, Protocol):
     """Looks into the newest committed state; every method is one consistent picture. Raises `bot.store.StorageDown`."""
 
     def at_once(self) -> AbstractContextManager[object]:
@@ -84,6 +86,9 @@ class Reads(TeamReads, StormReads, ChronicReads, Protocol):
     def reruns_of(self, *, record: int, number: int) -> tuple[Booking, ...]:
         """The bookings of the occurrence, oldest first."""
 
+    def outcomes(self, *, keys: Collection[str]) -> dict[str, Mapping[str, Any]]:
+        """The stored outcomes of events that were taken in, by idempotency key."""
+
     def job(self, *, key: JobKey) -> JobRow | None: ...
 
     def jobs(self) -> tuple[JobRow, ...]: ...
@@ -96,6 +101,12 @@ class Reads(TeamReads, StormReads, ChronicReads, Protocol):
 
         Of those before it big facts are left out, and of runs without a nominal time all but their durations.
         """
+
+    def last_good_before(self, job: JobKey, *, at: datetime) -> GoodRun | None:
+        """The job's good run that was the last one at that instant."""
+
+    def due_at(self, job: JobKey, *, run_id: str) -> datetime | None:
+        """The nominal time of the job's run with this id; None where it has none, or is not known."""
 
     def past_failures(self, *, job: JobKey, fingerprint: str, limit: int) -> PastFailures:
         """How this failure of the job ended whenever it came."""

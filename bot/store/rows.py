@@ -29,11 +29,12 @@ class RunState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobRow:
-    """A job, locked by this transaction."""
+    """A job, locked by this transaction. `renamed_to`: it is only an old name, which leads to that one of its scheduler."""
 
     id: int
     key: JobKey
     memory: JobMemory
+    renamed_to: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,8 +105,8 @@ class EffectRow:
 
     A notice speaks of no occurrence: `record` and `number` are 0, and its job has no name.
 
-    `uncertain_at`: since when it may have been sent. `attempt` counts the sends begun. `paced`: it waited for its slot in
-    its lane, and this is the slot.
+    `uncertain_at`: since when it may have been sent; `resent`: another send was begun since, and may have arrived as well.
+    `attempt` counts the sends begun. `paced`: it waited for its slot in its lane, and this is the slot.
     """
 
     id: int
@@ -123,6 +124,7 @@ class EffectRow:
     attempt: int = 0
     created_at: datetime | None = None
     uncertain_at: datetime | None = None
+    resent: bool = False
     paced: bool = False
 
 

@@ -8,13 +8,15 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any, Protocol
 
+from bot.store.mail import MailStore
 from bot.store.reads import Reads
 from bot.store.rows import Committed, EffectRow, GroupRow, Lane, PersonRow, TimerRow, ViewRow
 from bot.store.share import EVERYTHING, Share
+from bot.store.waits import WaitStore
 from bot.store.writes import UnitOfWork
 
 
-class Storage(Protocol):
+class Storage(MailStore, WaitStore, Protocol):
     """The database as the use cases know it."""
 
     @property
@@ -57,7 +59,8 @@ class Storage(Protocol):
     def settle(self, *, row: EffectRow, result: Mapping[str, Any], now: datetime) -> Committed | None:
         """The row was sent. What may go out next in its thread is leased and returned; None: it was settled before."""
 
-    def retry(self, *, id: int, at: datetime, uncertain: bool, code: str) -> bool: ...
+    def retry(self, *, id: int, at: datetime, uncertain: bool, code: str, earlier: bool = False) -> bool:
+        """Give the row back until then. `earlier`: this send surely failed, and an earlier one may have arrived."""
 
     def bury(self, *, id: int, code: str, now: datetime) -> bool: ...
 

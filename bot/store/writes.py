@@ -13,6 +13,7 @@ from bot.incidents.effects import Note
 from bot.incidents.keys import JobKey
 from bot.incidents.model import Incident
 from bot.incidents.storm import StormPlace
+from bot.incidents.waits import Hung
 from bot.store.rows import (
     Booking,
     Committed,
@@ -26,6 +27,8 @@ from bot.store.rows import (
     RunRow,
     Scope,
 )
+from bot.store.waits import WaitRow
+from bot.store.watch import Watched
 
 
 class UnitOfWork(Protocol):
@@ -40,6 +43,12 @@ class UnitOfWork(Protocol):
     def lock_jobs(self, *, keys: Collection[JobKey], now: datetime) -> dict[JobKey, JobRow]:
         """Create what is missing and lock all rows in ascending id."""
 
+    def rename_job(self, *, job: JobKey, to: JobKey) -> bool:
+        """All that is kept of `job` goes on under another name; False: a job with runs or occurrences of its own bears it.
+
+        Both are locked, and nothing else was written of `job` in this transaction.
+        """
+
     def incidents_of(self, *, jobs: Collection[int]) -> dict[int, JobIncidents]: ...
 
     def occurrence(self, *, record: int, number: int) -> Incident | None: ...
@@ -52,6 +61,12 @@ class UnitOfWork(Protocol):
 
     def standing(self, *, cause: str) -> dict[Stage, int]:
         """How many reruns under this cause back off, and how many are out."""
+
+    def waits_of(self, *, job: JobKey) -> tuple[WaitRow, ...]:
+        """For which occurrences runs of the job wait: the farthest up the graph first, then the longest open."""
+
+    def hang_wait(self, wait: WaitRow, *, what: Hung, at: datetime) -> None:
+        """The job did that because of what it waits for, and opens nothing of its own; the first word stands."""
 
     def run_rows(
         self, *, wanted: Collection[tuple[int, datetime | None]]
@@ -68,6 +83,9 @@ class UnitOfWork(Protocol):
         """The automatic amounts used or reserved in these periods."""
 
     def booking(self, *, key: str) -> Booking | None: ...
+
+    def watched(self, *, sources: Collection[str]) -> Watched:
+        """What deadlines of jobs of these sources are looked at with."""
 
     def consume_timer(self, *, id: int, due_at: datetime) -> bool:
         """Delete the timer; False: somebody else did, or it was moved."""
