@@ -3,7 +3,7 @@
 It reads no clock, and it is the only place that knows cron; every instant goes in and comes out aware, in UTC.
 """
 
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
@@ -13,6 +13,7 @@ from bot.incidents.policy import Schedule
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SHORTEST = timedelta(seconds=1)
+HOUR = timedelta(hours=1)
 LONGEST_CRON = 200
 FIRST_LOOK_BACK = timedelta(minutes=2)
 LONGEST_LOOK_BACK = timedelta(days=60 * 366)
@@ -121,8 +122,31 @@ def _next_cron(cron: str, zone: tzinfo, after: datetime) -> datetime | None:
     for local in CronSim(cron, after.astimezone(zone)):
         instant = local.astimezone(UTC)
         if instant > after:
-            return instant
+            return _not_leapt_over(cron, zone, after, instant)
     return None
+
+
+def _not_leapt_over(cron: str, zone: tzinfo, after: datetime, found: datetime) -> datetime:
+    """The first time before `found` that cronsim leaps over in whole hours, where a clock is changed by less; else `found`.
+
+    That matters to times that follow the wall clock (a star for the minute or the hour): on either side of the change it
+    is read as a clock that is never changed.
+    """
+    minute, hour = cron.split()[-5:-3]
+    was, will_be = _offset(after, zone), _offset(found, zone)
+    if (was - will_be) % HOUR == timedelta() or not (minute.startswith("*") or hour.startswith("*")):
+        return found
+    low, high = after, found
+    while high - low > SHORTEST:
+        middle = low + (high - low) / 2
+        low, high = (middle, high) if _offset(middle, zone) == was else (low, middle)
+    changes_at = high.replace(microsecond=0)
+    earlier = next(CronSim(cron, changes_at.astimezone(timezone(will_be)) - SHORTEST)).astimezone(UTC)
+    return min(found, earlier)
+
+
+def _offset(at: datetime, zone: tzinfo) -> timedelta:
+    return at.astimezone(zone).utcoffset() or timedelta()
 
 
 def _latest_cron(schedule: Schedule, at: datetime) -> datetime | None:

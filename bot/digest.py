@@ -1,10 +1,11 @@
 """A team's digest: one hand-over message on each of its working days, written when it is due. It sends nothing.
 
-The row in the outbox is the guard: whatever stops in between, no team gets two for a day. A day on which nothing ran
-before the team's hours were over goes without.
+It goes to the team's channel; to its mail address where it has none; and to its manager where only mail reaches them. The
+row in the outbox is the guard: whatever stops in between, nobody gets two for a day. A day on which nothing ran before the
+team's hours were over goes without.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -12,11 +13,13 @@ from zoneinfo import ZoneInfo
 from bot.incidents.calendar import at_local
 from bot.incidents.chronic import TIMES, WITHIN
 from bot.incidents.model import Incident, Outcome, Status
-from bot.incidents.policy import Hours, Team
+from bot.incidents.people import Destination
+from bot.incidents.policy import Door, Hours, Team
+from bot.incidents.reach import merged
 from bot.people import People
 from bot.render.digest import MOST_LINES, MOST_OPEN, Digest, NoticeKind, content_of
 from bot.render.lines import ChronicLine, DecidedLine, StandingLine
-from bot.store import Chronic, NewNotice, OpenLine, Storage
+from bot.store import Chronic, NewMail, NewNotice, OpenLine, Storage
 from bot.teams import Teams
 
 SOON = timedelta(days=7)
@@ -46,7 +49,7 @@ class Turn:
 def turn_on(team: Team, day: date) -> Turn | None:
     """The team's turn on that local day; None on a day without hours, or for a team without a digest."""
     hours = team.hours
-    if hours is None or team.digest_at is None or team.channel is None or day.weekday() not in hours.days:
+    if hours is None or team.digest_at is None or day.weekday() not in hours.days:
         return None
     at = at_local(day, team.digest_at, hours.zone)
     return Turn(day=day, at=at, ends=at_local(day, hours.ends, hours.zone))
@@ -56,16 +59,24 @@ def local_day(hours: Hours, now: datetime) -> date:
     return now.astimezone(ZoneInfo(hours.zone)).date()
 
 
-def key_of(team: Team, day: date) -> str:
-    return f"digest:{team.name}:{day.isoformat()}"
+def key_of(team: Team, day: date, there: Destination) -> str:
+    of_day = f"digest:{team.name}:{day.isoformat()}"
+    return f"{of_day}:{there.address.lower()}" if there.door is Door.EMAIL else of_day
 
 
 class Digests:
-    """The use case of the clock that leads; `written` is told when there is something to deliver."""
+    """The use case of the clock that leads; `written` is told when there is something to deliver. `mails`: mail is sent."""
 
     def __init__(
-        self, *, storage: Storage, teams: Teams, people: Callable[[], People], written: Callable[[], None]
+        self,
+        *,
+        storage: Storage,
+        teams: Teams,
+        people: Callable[[], People],
+        written: Callable[[], None],
+        mails: bool = False,
     ) -> None:
+        self._mails = mails
         self._storage = storage
         self._teams = teams
         self._people = people
@@ -74,27 +85,52 @@ class Digests:
     def step(self, now: datetime) -> datetime | None:
         """Write every digest that is due at `now` and not there yet; returns when the next one is due."""
         teams = [team for team in self._teams.every() if team.hours is not None and team.digest_at is not None]
-        due = {key_of(team, turn.day): (team, turn) for team in teams if (turn := _due(team, now)) is not None}
-        there = self._storage.reads.written_at(due) if due else {}
-        wrote = [self._write(key, team, turn, now) for key, (team, turn) in due.items() if key not in there]
+        due = {
+            key_of(team, turn.day, there): (team, turn, there)
+            for team in teams
+            if (turn := _due(team, now)) is not None
+            for there in self._readers(team, now)
+        }
+        known = self._known(due) if due else frozenset()
+        wrote = [self._write(key, *due[key], now) for key in due if key not in known]
         if any(wrote):
             self._written()
         return min((turn.at for team in teams if (turn := _next(team, now)) is not None), default=None)
 
-    def _write(self, key: str, team: Team, turn: Turn, now: datetime) -> bool:
-        found = self._digest(team, since=self._since(team, turn), now=now)
+    def _readers(self, team: Team, now: datetime) -> tuple[Destination, ...]:
+        """Where the team's digest goes."""
+        there = (Destination(door=Door.CHANNEL, address=team.channel),) if team.channel is not None else ()
+        if not self._mails:
+            return there
+        directory = self._teams.directory(team, now)
+        manager = tuple(one for one in directory.manager_mail if one.address in directory.mail_alone)
+        return merged(there or (directory.team_mail if team.email else ()), manager)
+
+    def _known(self, keys: Collection[str]) -> frozenset[str]:
+        """Those that were written already, or had nothing to say."""
+        reads = self._storage.reads
+        return frozenset((*reads.written_at(keys), *reads.outcomes(keys=keys)))
+
+    def _write(self, key: str, team: Team, turn: Turn, there: Destination, now: datetime) -> bool:
+        found = self._digest(team, since=self._since(team, turn, there), now=now)
         content = content_of(NoticeKind.DIGEST, found, until=turn.ends)
-        notice = NewNotice(key=key, channel=team.channel or "", content=content, due_at=now)
+        if there.door is Door.EMAIL and found.says_something:
+            mail = NewMail(key=key, address=there.address, content=content, due_at=now)
+            return self._storage.put_mail(mail, now=now)
         with self._storage.begin_write(born_leased=False, now=now) as uow:
-            new = uow.add_notice(notice)
+            if there.door is Door.EMAIL:
+                uow.remember_outcome(key=key, outcome={"told": "nothing"}, at=now)
+                new = False
+            else:
+                new = uow.add_notice(NewNotice(key=key, channel=there.address, content=content, due_at=now))
             uow.commit()
         return new
 
-    def _since(self, team: Team, turn: Turn) -> datetime:
-        """When the last digest was written; without one, when the last before this was due."""
+    def _since(self, team: Team, turn: Turn, there: Destination) -> datetime:
+        """When the last digest was written there; without one, when the last before this was due."""
         earlier = [one for back in range(1, LOOKED_BACK + 1) if (one := turn_on(team, _before(turn.day, back)))]
-        there = self._storage.reads.written_at([key_of(team, one.day) for one in earlier])
-        return max(there.values(), default=earlier[0].at if earlier else turn.at - timedelta(days=1))
+        known = self._storage.reads.written_at([key_of(team, one.day, there) for one in earlier])
+        return max(known.values(), default=earlier[0].at if earlier else turn.at - timedelta(days=1))
 
     def _digest(self, team: Team, *, since: datetime, now: datetime) -> Digest:
         reads = self._storage.reads

@@ -19,6 +19,8 @@ log = logging.getLogger(__name__)
 EVERY = timedelta(minutes=5)
 AFTER_TROUBLE = timedelta(minutes=1)
 DOUBLINGS = 5
+BELIEVED = timedelta(days=30)
+"""How long a mark on an address counts: after that it is tried again."""
 
 
 class DirectoryRefresher:
@@ -28,13 +30,18 @@ class DirectoryRefresher:
     """
 
     def __init__(
-        self, *, source: PeopleSource | None, storage: Storage, policies: Callable[[], Policies], clock: Clock
+        self,
+        *,
+        source: PeopleSource | None,
+        storage: Storage,
+        policies: Callable[[], Policies],
+        clock: Clock,
     ) -> None:
         self._source = source
         self._storage = storage
         self._policies = policies
         self._clock = clock
-        self._people = _loaded(storage)
+        self._people = loaded(storage, clock())
         self.complete_for: str | None = None
         self._failed = 0
 
@@ -51,7 +58,7 @@ class DirectoryRefresher:
         groups = self._groups(self._source, of_groups, now)
         people = self._persons(self._source, groups, of_persons, now)
         self._storage.save_people(people=people, groups=groups, now=now)
-        self._people = _loaded(self._storage)
+        self._people = loaded(self._storage, now)
         if not (of_groups.troubled or of_persons.troubled):
             self.complete_for, self._failed = version, 0
             return now + EVERY
@@ -89,7 +96,10 @@ class DirectoryRefresher:
         return list(found.values())
 
     def _person(self, source: PeopleSource, name: str, now: datetime) -> PersonRow | None:
-        """The person as found; whoever was known and is found no more is read by id, since a deactivated user has no address."""
+        """The person as found; whoever was known and is found no more is read by id, since a deactivated user has no address.
+
+        The address stays on file: whoever left is still the one behind it.
+        """
         person = source.user_by_email(name) if "@" in name else source.user(name)
         if person is not None:
             return _row(person, now)
@@ -97,7 +107,9 @@ class DirectoryRefresher:
         if known is None:
             return None
         person = source.user(known.id) if "@" in name else None
-        return _row(person, now) if person is not None else replace(known, active=False, read_at=now)
+        if person is None:
+            return replace(known, active=False, read_at=now)
+        return replace(_row(person, now), email=person.email or known.email)
 
 
 class _Round:
@@ -122,9 +134,15 @@ def _row(person: FoundPerson, now: datetime) -> PersonRow:
     return PersonRow(id=person.id, name=person.name, email=person.email, active=active, read_at=now)
 
 
-def _loaded(storage: Storage) -> People:
+def loaded(storage: Storage, now: datetime) -> People:
+    """The directory table as it stands, with the addresses that are broken."""
     people, groups = storage.load_people()
-    return People(people=people, groups=groups)
+    return People(people=people, groups=groups, broken=broken_in(storage, now))
+
+
+def broken_in(storage: Storage, now: datetime) -> frozenset[str]:
+    """The addresses, in lower case, at which nobody is reached."""
+    return frozenset(one.address.lower() for one in storage.broken_addresses(now=now, lasts=BELIEVED))
 
 
 def _named_groups(teams: Iterable[Team]) -> list[str]:

@@ -4,30 +4,47 @@ No look-ups over the network: `bot.delivery`'s refresher reads the workspace and
 """
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from datetime import datetime, timedelta
 
-from bot.incidents.people import Directory, Mention, MentionKind
-from bot.incidents.policy import JobPolicy
+from bot.incidents.people import Destination, Directory, Mention, MentionKind
+from bot.incidents.policy import Door, JobPolicy, Team
 from bot.oncall import GroupOnCall, RotaOnCall
 from bot.ports import OnCall, OnCallNow
 from bot.store import GroupRow, PersonRow
 
 STALE_AFTER = timedelta(minutes=15)
+MOST_MAILED = 20
+"""People of one audience who are mailed one by one; more of them have a list."""
 
 
 class People:
     """An immutable snapshot of the directory table; replaced whole when it was read anew (`read_at`: the newest row)."""
 
     def __init__(
-        self, *, people: Iterable[PersonRow] = (), groups: Iterable[GroupRow] = (), oncall: Sequence[OnCall] = ()
+        self,
+        *,
+        people: Iterable[PersonRow] = (),
+        groups: Iterable[GroupRow] = (),
+        oncall: Sequence[OnCall] = (),
+        broken: frozenset[str] = frozenset(),
     ) -> None:
-        """`oncall`: further ways of knowing who is on call, beside groups and rotas."""
+        """`oncall`: further ways of knowing who is on call, beside groups and rotas. `broken`: mail addresses, in lower
+        case, at which nobody is reached.
+        """
         self._by_id = {person.id: person for person in people}
         self._by_email = {person.email.lower(): person for person in people if person.email}
         self._groups = {group.id: group for group in groups}
+        self._broken = broken
         self._oncall: tuple[OnCall, ...] = (GroupOnCall(self._groups), RotaOnCall(), *oncall)
         read = [person.read_at for person in self._by_id.values()] + [group.read_at for group in self._groups.values()]
         self.read_at = max(read, default=None)
+
+    def with_broken(self, broken: frozenset[str]) -> "People":
+        """The same people, of whom those at these addresses are not reached there."""
+        known = copy(self)
+        known._broken = broken
+        return known
 
     def directory(self, policy: JobPolicy, now: datetime) -> Directory:
         """Who owns, is on call and decides for a job with this policy at `now`."""
@@ -41,6 +58,7 @@ class People:
         of_team = self._members(team.team_usergroup)
         groups = tuple(filter(None, (team.usergroup, team.team_usergroup)))
         manager = self._ids((team.manager,) if team.manager else ())
+        team_mail = self._list_or_each(team, members | of_team)
         return Directory(
             owners=members | of_team,
             oncall=oncall,
@@ -51,7 +69,10 @@ class People:
             oncall_mentions=next((found for shift in shifts if (found := self._called(shift))), ()),
             team_mentions=self._group_mention(team.team_usergroup) or self._mentions(members),
             manager_mentions=self._mentions(manager),
-            emails=(team.email,) if team.email else (),
+            oncall_mail=self._each(oncall) or team_mail,
+            team_mail=team_mail,
+            manager_mail=self._each(manager),
+            mail_alone=self._mail_alone(members | oncall | manager),
             names=tuple((person.id, person.name) for person in self._by_id.values() if person.active),
             read_at=self._read_at(groups),
         )
@@ -59,6 +80,10 @@ class People:
     def person(self, name: str) -> PersonRow | None:
         """Whoever goes by this id or e-mail address, as last read; None while nobody does."""
         return self._by_id.get(name) or self._by_email.get(name.lower())
+
+    def takes_mail(self, name: str) -> bool:
+        """Whether it is an address at which somebody may be reached: none that a mail system gave up on."""
+        return "@" in name and name.lower() not in self._broken
 
     def group(self, group: str) -> GroupRow | None:
         """The group as last read; None when it never was."""
@@ -85,9 +110,12 @@ class People:
         person = self._by_email.get(name.lower())
         return person.id if person else None
 
+    def known_as(self, name: str) -> str:
+        """By what a person acts: the chat id, else the mail address in lower case (they may still decide by mail)."""
+        return self.id_of(name) or (name.lower() if "@" in name else name)
+
     def _ids(self, names: Iterable[str]) -> frozenset[str]:
-        """Chat ids; an e-mail address that resolves to nobody stays itself (it may still decide by mail)."""
-        return frozenset(self.id_of(name) or name for name in names)
+        return frozenset(self.known_as(name) for name in names)
 
     def _members(self, group: str | None) -> frozenset[str]:
         row = self._groups.get(group) if group else None
@@ -107,6 +135,32 @@ class People:
         return tuple(
             Mention(kind=MentionKind.PERSON, id=person.id, name=person.name) for person in people if person.active
         )
+
+    def _list_or_each(self, team: Team, everybody: frozenset[str]) -> tuple[Destination, ...]:
+        """The team's list, else each of its people."""
+        if team.email and self.takes_mail(team.email):
+            return (Destination(door=Door.EMAIL, address=team.email, shared=True),)
+        return self._each(everybody)
+
+    def _mail_alone(self, ids: frozenset[str]) -> frozenset[str]:
+        """Those whom the workspace does not know, by the address that is all that is known of them."""
+        return frozenset(one for one in ids if one not in self._by_id and self.takes_mail(one))
+
+    def _each(self, ids: Iterable[str]) -> tuple[Destination, ...]:
+        """The own address of each of these people who has one that works."""
+        found = ((self._own_address(person_id), person_id) for person_id in sorted(ids, key=self.name))
+        return tuple(
+            Destination(door=Door.EMAIL, address=address, person=person_id)
+            for address, person_id in found
+            if address is not None and self.takes_mail(address)
+        )[:MOST_MAILED]
+
+    def _own_address(self, person_id: str) -> str | None:
+        """As the workspace has it, else as policies.yaml does; None for those who have left."""
+        person = self._by_id.get(person_id)
+        if person is None:
+            return person_id if "@" in person_id else None
+        return person.email if person.active else None
 
     def _called(self, shift: OnCallNow) -> tuple[Mention, ...]:
         """How those on call are called: by their handle, else by name."""

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bot.evidence.types import UNKNOWN, Evidence
+from bot.incidents import downstream
 from bot.incidents.keys import JobKey
-from bot.incidents.memory import JobMemory
+from bot.incidents.memory import GoodRun, JobMemory
 from bot.incidents.model import Incident, Status
 from bot.incidents.storm import ROWS_A_PAGE, in_force
 from bot.intake.surroundings import Read, scopes_of, situation_of
@@ -151,7 +152,6 @@ class Records:
         named = evidence or incident.failure.evidence
         team = situation.team
         schedule = world.schedule or memory.schedule
-        owed_since = min((owed.nominal_time or owed.since for owed in incident.owed), default=None)
         return Snapshot(
             incident=incident,
             evidence=self._reads.evidence(key=named) if named else None,
@@ -163,11 +163,32 @@ class Records:
             zone=schedule.zone if schedule else world.policy.late.zone,
             next_run_at=situation.next_run_at,
             usual_duration=situation.usual_duration,
-            last_good=memory.last_good,
+            last_good=self._last_good(incident, evidence, memory),
+            closed_for=self._closed_for(incident, memory),
             estimate=situation.estimate,
             allowance=situation.allowance,
             marks=situation.marks,
-            downstream=self._worlds.downstream(incident.job, now, owed_since=owed_since, memory_of=self.memory_of),
+            downstream=downstream.shown(incident, now),
+            named_owner=memory.owner or "",
+            gone=memory.deleted,
             record_url=self._record_url(incident.id),
             occurrences=self._reads.occurrences_of(record=incident.record),
         )
+
+    def _last_good(self, incident: Incident, evidence: str | None, memory: JobMemory) -> GoodRun | None:
+        """The last good run before the failure that is told of: runs that came after it are no standard for it."""
+        failures = (incident.failure, *(owed.failure for owed in incident.owed))
+        told = next((failure for failure in failures if failure.evidence == evidence), incident.failure)
+        if memory.last_good is None or memory.last_good.ended_at <= told.at:
+            return memory.last_good
+        return self._reads.last_good_before(incident.job, at=told.at)
+
+    def _closed_for(self, incident: Incident, memory: JobMemory) -> datetime | None:
+        """The nominal time of the good run that settled it."""
+        if incident.closed_by_run is None:
+            return None
+        known = (incident.rerun, memory.last_good, incident.failure)
+        runs = [one.run for one in known if one is not None and one.run.run_id == incident.closed_by_run]
+        if not runs:
+            return self._reads.due_at(incident.job, run_id=incident.closed_by_run)
+        return next((run.nominal_time for run in runs if run.nominal_time is not None), None)

@@ -12,6 +12,7 @@ from typing import Any
 from bot.evidence.types import ErrorReport
 from bot.incidents.keys import Cost, JobKey, RunRef
 from bot.incidents.policy import Schedule
+from bot.incidents.target import Target
 
 
 class SourceKind(StrEnum):
@@ -28,9 +29,10 @@ class SourceKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobChange:
-    """What `job.changed` says; None means that this part was not mentioned."""
+    """What `job.changed` says; None means that this part was not mentioned. A target that says nothing ends the one before."""
 
     schedule: Schedule | None = None
+    target: Target | None = None
     owner: str | None = None
     deleted: bool = False
     renamed_to: str | None = None
@@ -41,7 +43,8 @@ class SourceEvent:
     """One fact that a source reported, at most one of `run` and `change` being absent.
 
     `at` is the source's instant of the fact; `error` comes with `run.failed` and may come with `run.cancelled`.
-    `by` names the person who cancelled or started a run by hand, where the source knows.
+    `by` names the person who cancelled or started a run by hand, where the source knows. `finish_by`: when it wants the
+    run done.
     """
 
     id: str
@@ -51,6 +54,7 @@ class SourceEvent:
     run: RunRef | None = None
     started_at: datetime | None = None
     ended_at: datetime | None = None
+    finish_by: datetime | None = None
     will_retry: bool = False
     rerun_key: str | None = None
     error: ErrorReport | None = None

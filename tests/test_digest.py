@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from bot.digest import Digests, key_of, turn_on
-from bot.incidents.policy import Hours, Team
+from bot.incidents.people import Destination
+from bot.incidents.policy import Door, Hours, Team
 from bot.people import People
 from bot.policies import load
 from bot.store import EffectState
@@ -26,6 +27,7 @@ teams:
     slack: {channel: C0FAR}
     hours: {days: mon-fri, from: "08:00", to: "18:00", timezone: Pacific/Auckland}
 """
+CORES_CHANNEL = Destination(door=Door.CHANNEL, address="C0CORE")
 
 
 def team(at: time = time(8), *, days: tuple[int, ...] = (0, 1, 2, 3, 4), **more: Any) -> Team:
@@ -51,8 +53,8 @@ def test_a_time_that_comes_twice_is_meant_the_first_time() -> None:
     assert due_at(team(time(2, 30), days=(6,)), date(2026, 10, 25)) == datetime(2026, 10, 25, 0, 30, tzinfo=UTC)
 
 
-@pytest.mark.parametrize("change", [{"hours": None}, {"digest_at": None}, {"channel": None}])
-def test_a_team_without_hours_a_channel_or_the_wish_has_none(change: dict[str, Any]) -> None:
+@pytest.mark.parametrize("change", [{"hours": None}, {"digest_at": None}])
+def test_a_team_without_hours_or_the_wish_has_none(change: dict[str, Any]) -> None:
     assert due_at(team(**change), date(2026, 11, 30)) is None
 
 
@@ -119,5 +121,5 @@ def test_of_two_that_write_at_once_one_does(storages: list[SqlStorage]) -> None:
     keys = [row.key for row in storages[0].reads.outbox(states=tuple(EffectState), limit=100)]
     workdays = [day for day in range(10) if (first_day + timedelta(days=day)).weekday() < 5]
     assert sorted(key for key in keys if key.startswith("digest:core")) == [
-        key_of(core, first_day + timedelta(days=day)) for day in workdays
+        key_of(core, first_day + timedelta(days=day), CORES_CHANNEL) for day in workdays
     ]

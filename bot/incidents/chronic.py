@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, time, timedelta
 
-from bot.incidents import asking, calendar
+from bot.incidents import calendar, reach
 from bot.incidents.draft import Draft
 from bot.incidents.effects import ReplyKind
 from bot.incidents.model import Outcome
@@ -49,9 +49,11 @@ def ask(draft: Draft) -> None:
     draft.set(chronic_at=None)
     known = (*draft.situation.recovered, *(at for at in (draft.incident.closed_at,) if at is not None))
     latest = draft.incident.closed_at or draft.now
+    whom = reach.audience(draft.incident, draft.situation, Audience.ONCALL)
     draft.reply(
         ReplyKind.CHRONIC,
-        mention=asking.audience(draft.situation, Audience.ONCALL),
+        mention=whom.mentions,
+        elsewhere=whom.alone,
         times=times(tuple(dict.fromkeys(known)), latest),
         days=WITHIN.days,
     )

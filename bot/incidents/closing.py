@@ -3,13 +3,14 @@
 from dataclasses import replace
 from datetime import datetime
 
-from bot.incidents import asking, chronic, planning, reruns
+from bot.incidents import asking, chronic, downstream, planning, reruns
 from bot.incidents.chase import reachable
 from bot.incidents.draft import Draft
 from bot.incidents.effects import ReplyKind
 from bot.incidents.events import RunCancelled, RunSkipped, RunStarted, RunSucceeded
 from bot.incidents.keys import RunRef, Trigger
-from bot.incidents.lateness import NOT_STARTED
+from bot.incidents.late_words import span
+from bot.incidents.lateness import NOT_STARTED, delay_of
 from bot.incidents.model import Incident, Outcome, Owed, OwedPlan, Rerun, RerunPhase, Status
 from bot.incidents.people import By
 from bot.incidents.situation import Situation
@@ -93,7 +94,14 @@ def unconfirmed(draft: Draft) -> None:
     missed, verify_by_now = draft.incident.verify_by, verify_by(draft.situation, draft.now)
     draft.set(unconfirmed=True, verify_by=verify_by_now, reason="no good run has confirmed it in time")
     draft.note("unconfirmed", "no good run has confirmed it in time")
-    draft.reply(ReplyKind.UNCONFIRMED, mention=asking.on_it(draft), verify_by=missed, fix=draft.incident.fix)
+    whom = asking.on_it(draft)
+    draft.reply(
+        ReplyKind.UNCONFIRMED,
+        mention=whom.mentions,
+        elsewhere=whom.alone,
+        verify_by=missed,
+        fix=draft.incident.fix,
+    )
 
 
 def pays(event: RunSucceeded, owed: Owed, incident: Incident) -> bool:
@@ -120,7 +128,7 @@ def resolve(draft: Draft, outcome: Outcome, *, event: RunSucceeded | None = None
     """Settle the occurrence; a rerun that was already asked for keeps its place, so that its result is booked."""
     reruns.withdraw(draft, "what it was for is settled")
     incident = draft.incident
-    delay = event.at - incident.opened_at if event and incident.failure.late else None
+    delay = delay_of(incident.failure, event.at, draft.situation.usual_duration) if event else None
     draft.set(
         status=Status.RESOLVED,
         outcome=outcome,
@@ -131,8 +139,10 @@ def resolve(draft: Draft, outcome: Outcome, *, event: RunSucceeded | None = None
         unconfirmed=False,
         verify_by=None,
         chronic_at=None,
+        delay=delay,
     )
-    draft.note("resolved", outcome, by=by, run=event.run.run_id if event else None)
+    late = f", {span(delay)} after its deadline" if delay else ""
+    draft.note("resolved", f"{outcome}{late}", by=by, run=event.run.run_id if event else None)
     draft.reply(
         ReplyKind.RESOLVED,
         outcome=outcome,
@@ -142,7 +152,7 @@ def resolve(draft: Draft, outcome: Outcome, *, event: RunSucceeded | None = None
         by=by,
         hand=event.by if event else None,
         fix=incident.fix,
-        downstream=draft.situation.downstream,
+        downstream=downstream.released(draft),
     )
 
 

@@ -25,9 +25,11 @@ from dataclasses import replace
 from datetime import datetime
 
 from bot.incidents import (
+    answers,
     asking,
     chronic,
     closing,
+    downstream,
     handover,
     holding,
     opening,
@@ -36,20 +38,23 @@ from bot.incidents import (
     rerun_words,
     reruns,
     storms,
+    undelivered,
+    unwatched,
     waves,
     words,
 )
 from bot.incidents.chase import next_ask
+from bot.incidents.downstream_events import DownstreamAlone, DownstreamHung, DownstreamRan
 from bot.incidents.draft import Draft
-from bot.incidents.effects import Note, ReplyKind, ToldKind
+from bot.incidents.effects import Note, ToldKind
 from bot.incidents.events import (
     Acknowledged,
-    AnswerKind,
     Approved,
     CauseCorrected,
     CauseMarked,
     Declined,
     DeliveryBuried,
+    DeliveryLate,
     Event,
     FixDeclared,
     HandBackWanted,
@@ -57,6 +62,7 @@ from bot.incidents.events import (
     LeaveWanted,
     NotFixed,
     NotNeeded,
+    NotObserved,
     PauseWanted,
     PersonEvent,
     Released,
@@ -78,7 +84,6 @@ from bot.incidents.events import (
     UndoWanted,
     WaitWanted,
 )
-from bot.incidents.keys import Action
 from bot.incidents.matching import concerns, still_wanted
 from bot.incidents.model import (
     UNRESOLVED,
@@ -92,7 +97,6 @@ from bot.incidents.storm_events import StormEvent
 
 __all__ = ["ForbiddenTransition", "concerns", "decide", "still_wanted"]
 
-GOES_ON = (AnswerKind.TAKEN, AnswerKind.STARTED)
 S = Status
 EDGES: dict[Status | None, frozenset[Status]] = {
     None: frozenset({S.OPEN, S.RERUNNING, S.AWAITING_APPROVAL}),
@@ -156,15 +160,21 @@ def _unresolved(draft: Draft, event: Event) -> None:
         case RunSkipped():
             closing.skipped(draft, event)
         case ScheduleChanged():
-            _rescheduled(draft, event)
+            answers.rescheduled(draft, event)
+        case NotObserved():
+            unwatched.not_observed(draft, event)
         case TimerDue():
             _timer(draft, event)
         case SchedulerAnswered():
-            _answered(draft, event)
+            answers.answered(draft, event)
         case DeliveryBuried():
-            draft.note("not_delivered", f"{event.what} to {event.destination}: {event.code}")
+            undelivered.buried(draft, event)
+        case DeliveryLate():
+            undelivered.late(draft, event)
         case ThreadMoved():
-            _moved(draft, event)
+            undelivered.moved(draft, event)
+        case DownstreamHung() | DownstreamRan() | DownstreamAlone():
+            downstream.told(draft, event)
         case _:
             _said(draft, event)
 
@@ -244,7 +254,7 @@ def _settled(draft: Draft, event: Event) -> None:
         case Status.RESOLVED, TimerDue() if event.timer in timers_of(draft.incident):
             chronic.ask(draft)
         case _, SchedulerAnswered():
-            _answered(draft, event)
+            answers.answered(draft, event)
         case Status.PAUSED, PauseWanted():
             if refusals.may_decide(draft, event):
                 holding.pause(draft, event)
@@ -264,21 +274,24 @@ def _settled(draft: Draft, event: Event) -> None:
                 words.mark_cause(draft, event)
         case (
             _,
-            RunStarted() | RunSucceeded() | RunFailed() | RunLate() | RunCancelled() | RunSkipped() | ScheduleChanged(),
+            RunStarted()
+            | RunSucceeded()
+            | RunFailed()
+            | RunLate()
+            | RunCancelled()
+            | RunSkipped()
+            | NotObserved()
+            | ScheduleChanged(),
         ):
             draft.note("after", f"{type(event).__name__} changes nothing: it is {draft.incident.status}")
         case _, ThreadMoved():
-            _moved(draft, event)
-        case _, TimerDue() | DeliveryBuried():
+            undelivered.moved(draft, event)
+        case _, DownstreamHung() | DownstreamRan() | DownstreamAlone():
+            downstream.told(draft, event)
+        case _, TimerDue() | DeliveryBuried() | DeliveryLate():
             draft.note("stale", f"{type(event).__name__} is about something that is over")
         case _:
             refusals.settled(draft, event)
-
-
-def _moved(draft: Draft, event: ThreadMoved) -> None:
-    """The thread says where it was before, whatever the status."""
-    draft.note("moved", f"{event.left} cannot be written to ({event.code}): the thread goes on in {event.to}")
-    draft.reply(ReplyKind.MOVED, left=event.left, url=event.url, code=event.code)
 
 
 def _timer(draft: Draft, event: TimerDue) -> None:
@@ -291,6 +304,7 @@ def _timer(draft: Draft, event: TimerDue) -> None:
         return
     match event.timer.kind:
         case TimerKind.ASK if incident.chase.next is not None:
+            unwatched.ask_comes_late(draft, incident.chase.next.at)
             asking.ask_due(draft, incident.chase.next)
         case TimerKind.RERUN if incident.rerun is not None and incident.rerun.phase in reruns.WAITING:
             planning.request_planned(draft, incident.rerun)
@@ -302,33 +316,6 @@ def _timer(draft: Draft, event: TimerDue) -> None:
             closing.unconfirmed(draft)
 
 
-def _rescheduled(draft: Draft, event: ScheduleChanged) -> None:
-    """The next runs are not what they were: what hangs on them is worked out anew."""
-    incident, next_run_at = draft.incident, draft.situation.next_run_at
-    draft.note("schedule_changed", event.reason or "its next runs were worked out anew")
-    if incident.status is Status.VERIFYING:
-        draft.set(verify_by=closing.verify_by(draft.situation, draft.now))
-    if incident.proposal is not None and next_run_at is not None and next_run_at < incident.proposal.expires_at:
-        draft.set(proposal=replace(incident.proposal, expires_at=next_run_at))
-
-
-def _answered(draft: Draft, event: SchedulerAnswered) -> None:
-    incident = draft.incident
-    if event.action in (Action.RERUN, Action.START):
-        if incident.rerun is not None and incident.rerun.key == event.key:
-            reruns.answered(draft, incident.rerun, event)
-        else:
-            draft.note("stale_answer", f"an answer to {event.key}, which nothing waits for")
-    elif event.action is Action.STOP:
-        draft.note("stop_answered", f"{event.answer} {event.message}".strip(), key=event.key)
-        if incident.rerun is not None and event.key == reruns.stop_key(incident.rerun) and event.answer not in GOES_ON:
-            reruns.tell(
-                draft, incident.rerun, "not stopped", reason=event.message or "its scheduler did not confirm it"
-            )
-    else:
-        holding.answered(draft, event)
-
-
 def _finished(draft: Draft, before: Incident | None) -> Decision:
     """Work out the next ask, raise the version, and hold the decision against the table of edges."""
     decision = draft.decision()
@@ -338,6 +325,7 @@ def _finished(draft: Draft, before: Incident | None) -> Decision:
         decision = replace(decision, notes=(Note(kind="no_change", reason=reason),))
     if after is None:
         return decision
+    after = downstream.cleared(after, draft.now)
     if after.status in UNRESOLVED:
         after = replace(after, chase=replace(after.chase, next=next_ask(after, draft.situation, draft.now)))
     elif after.chase.next is not None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from bot.incidents import canary, storm
+from bot.incidents import canary, mailed, reach, storm
 from bot.incidents.canary import Stage
 from bot.incidents.effects import Effect, Note, Reply, ReplyKind, StormAsked, Told, ToldKind
 from bot.incidents.model import Incident
@@ -66,12 +66,15 @@ class Draft:
     ) -> None:
         """Add a message to the thread; in observe mode nobody is mentioned and nothing leaves the thread.
 
-        A team that answers from another channel is called there. Of an occurrence that is a row of a storm only asks are
-        said, in the storm's thread, for all of the team at once: to `step` of the ladder.
+        A team that answers from another channel is called there; whoever was mailed about it hears of it by mail. Of an
+        occurrence that is a row of a storm only asks are said, in the storm's thread, for all of the team at once: to
+        `step` of the ladder.
         """
         quiet = self.situation.policy.mode is Mode.OBSERVE
         if quiet and not thread:
             return
+        if self._incident is not None:
+            elsewhere = reach.usable(self._incident, self.situation, elsewhere)
         if self._incident is not None and storm.aside(self._incident.storm):
             if (mention or elsewhere) and not quiet:
                 self._ask_for_all(mention, elsewhere, broadcast=broadcast, thread=thread, step=step, facts=facts)
@@ -80,16 +83,31 @@ class Draft:
             there = (Destination(door=Door.CHANNEL, address=self.situation.away),)
             self.effects.append(Reply(kind=kind, facts=facts, mention=mention, elsewhere=there, thread=False))
             mention, broadcast = (), False
+        elsewhere = () if quiet else self._with_mail(kind, facts, elsewhere)
+        if not thread and not elsewhere:
+            return
         self.effects.append(
             Reply(
                 kind=kind,
                 facts=facts,
                 mention=() if quiet else mention,
                 broadcast=broadcast and not quiet,
-                elsewhere=() if quiet else elsewhere,
+                elsewhere=elsewhere,
                 thread=thread,
             )
         )
+
+    def _with_mail(
+        self, kind: ReplyKind, facts: Mapping[str, Any], elsewhere: tuple[Destination, ...]
+    ) -> tuple[Destination, ...]:
+        """Also to whoever was mailed about it and has to hear of this; who is mailed now hears how it goes on."""
+        if self._incident is None:
+            return elsewhere
+        hearing = reach.usable(self.incident, self.situation, mailed.to_hear(self.incident, kind, facts))
+        elsewhere = reach.merged(elsewhere, hearing)
+        now_mailed = tuple(one for one in elsewhere if one.door is Door.EMAIL)
+        self.set(mailed=reach.merged(self.incident.mailed, now_mailed))
+        return elsewhere
 
     @property
     def taken(self) -> Held | None:
@@ -167,4 +185,5 @@ class Draft:
         self.told = Told(kind=kind, reason=reason, input=about, facts=facts)
 
     def decision(self) -> Decision:
-        return Decision(incident=self._incident, effects=tuple(self.effects), notes=tuple(self.notes), told=self.told)
+        effects = mailed.without_repeats(self.effects)
+        return Decision(incident=self._incident, effects=effects, notes=tuple(self.notes), told=self.told)

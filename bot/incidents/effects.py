@@ -18,8 +18,9 @@ from bot.incidents.storm import Held, StormPlace
 class ReplyKind(StrEnum):
     """The replies of an incident thread, one template each (`bot/render/templates`). Their facts:
 
-    evidence: evidence, downstream · ask: ask, status, owed, next_run_at, rerun_phase, reason, broken_owner ·
-    holder_note: until, next_run_at, owed · approval: number, reason, estimate, left, expires_at, owed, asked_by ·
+    evidence: evidence, downstream · ask: ask, status, owed, next_run_at, rerun_phase, reason, broken_owner, slack_late ·
+    holder_note: until, next_run_at, owed · approval: number, reason, estimate, left, expires_at, owed, asked_by, slack_late
+    (since, code: the ask is not in the thread, so it is mailed) ·
     joined: cause, title, message, evidence, count, while_verifying, different, fix · owed_remains: ran, owed, paid ·
     rerun: state (planned, held, requested, started, failed, refused, lost, stopped, not stopped, cancelled, not_started), action,
     automatic, nominal_times, fresh, by, at, cause, message, reason · acknowledged: by, until, changed, taken_from, waits ·
@@ -31,7 +32,8 @@ class ReplyKind(StrEnum):
     held · run: what (by_hand, started, cancelled, skipped), run, by, nominal_time, reason, withdrew ·
     cause: by, cause, was, note, marked, revoked, back · handed: by, to, was, note, back, asked ·
     moved: left (a channel), url, code · storm_ask: team, ask, reason, platform · chronic: times, days ·
-    storm_taken: by, team, until.
+    storm_taken: by, team, until · downstream: what (hung, done), job, hung, since, jobs, delay ·
+    changed: reason.
     """
 
     EVIDENCE = "evidence"
@@ -58,6 +60,8 @@ class ReplyKind(StrEnum):
     STORM_ASK = "storm_ask"
     CHRONIC = "chronic"
     STORM_TAKEN = "storm_taken"
+    DOWNSTREAM = "downstream"
+    CHANGED = "changed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from bot.incidents.absence import NotObserved as NotObserved
+from bot.incidents.delivery_events import DeliveryBuried as DeliveryBuried
+from bot.incidents.delivery_events import DeliveryLate as DeliveryLate
+from bot.incidents.delivery_events import ThreadMoved as ThreadMoved
+from bot.incidents.downstream_events import DownstreamEvent
 from bot.incidents.keys import Action, Cost, RunRef
 from bot.incidents.model import AtEnd, Failure, Timer
 from bot.incidents.people import By
@@ -79,10 +84,15 @@ class RunLate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScheduleChanged:
-    """The job's next runs, owner or policy are not what they were: deadlines that hang on them are worked out anew."""
+    """The job's next runs, owner or policy are not what they were: deadlines that hang on them are worked out anew.
+
+    `gone`: its scheduler says that the job is there no more. `told`: the thread says so as well.
+    """
 
     at: datetime
     reason: str = ""
+    gone: bool = False
+    told: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,27 +122,6 @@ class SchedulerAnswered:
     answer: AnswerKind
     at: datetime
     message: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeliveryBuried:
-    """A message could not be delivered: `what` names it, `code` is the other side's error."""
-
-    destination: str
-    what: str
-    code: str
-    at: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ThreadMoved:
-    """The thread goes on in channel `to`: the channel that it `left` cannot be written to (`code`); `url` is the old root's."""
-
-    left: str
-    to: str
-    url: str | None
-    code: str
-    at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -316,7 +305,7 @@ class HandBackWanted:
     note: str = ""
 
 
-RunEvent = RunStarted | RunSucceeded | RunFailed | RunCancelled | RunSkipped | RunLate | ScheduleChanged
+RunEvent = RunStarted | RunSucceeded | RunFailed | RunCancelled | RunSkipped | RunLate | NotObserved | ScheduleChanged
 PersonEvent = (
     Acknowledged
     | Released
@@ -341,4 +330,13 @@ PersonEvent = (
     | ThreadWanted
     | StormTaken
 )
-Event = RunEvent | PersonEvent | TimerDue | SchedulerAnswered | DeliveryBuried | ThreadMoved
+Event = (
+    RunEvent
+    | PersonEvent
+    | TimerDue
+    | SchedulerAnswered
+    | DeliveryBuried
+    | DeliveryLate
+    | ThreadMoved
+    | DownstreamEvent
+)

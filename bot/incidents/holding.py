@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import datetime
 
-from bot.incidents import asking, closing, opening, reruns
+from bot.incidents import asking, closing, opening, reach, reruns
 from bot.incidents.draft import Draft
 from bot.incidents.effects import AskScheduler, ReplyKind, ToldKind
 from bot.incidents.events import (
@@ -30,6 +30,7 @@ from bot.incidents.model import (
     Status,
 )
 from bot.incidents.people import By
+from bot.incidents.reach import Reach
 
 BY_HAND = "its schedule is still stopped: its scheduler must be told by hand, for it cannot be asked to resume it"
 HELD = {DecisionKind.PAUSED: Status.PAUSED, DecisionKind.RETIRED: Status.RETIRED, DecisionKind.LEFT: Status.LEFT}
@@ -258,8 +259,10 @@ def _resume_answered(draft: Draft, decision: OwnerDecision, event: SchedulerAnsw
     draft.set(decision=replace(decision, resumed_at=None))
     draft.note("not_resumed", message, key=event.key)
     unresolved = draft.incident.status.unresolved
-    who = () if unresolved else (asking.mention_of(decision.by.person),)
-    draft.reply(ReplyKind.RESUMED, mention=who, by=decision.by, refused=True, message=message)
+    who = Reach() if unresolved else reach.person_alone(draft.incident, draft.situation, decision.by.person)
+    draft.reply(
+        ReplyKind.RESUMED, mention=who.mentions, elsewhere=who.alone, by=decision.by, refused=True, message=message
+    )
     if draft.incident.status is Status.VERIFYING:
         draft.set(status=Status.OPEN, verify_by=None)
     if unresolved:

@@ -4,9 +4,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TypeVar
 
+from bot.incidents.absence import Absence
 from bot.incidents.keys import Cost, RunRef, Trigger
 from bot.incidents.model import Failure
 from bot.incidents.policy import SafeMark, Schedule
+from bot.incidents.target import Promise, Target
 
 _Ordered = TypeVar("_Ordered", float, timedelta)
 
@@ -15,6 +17,7 @@ KEEP_RESULTS = 12
 KEEP_LIVE = 200
 KEEP_STREAK = 20
 KEEP_REVOKED = 100
+KEEP_PROMISES = 50
 SUSPENDED_AFTER = 3
 
 
@@ -36,11 +39,20 @@ class GoodRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveRun:
-    """A run that started and has not ended; `rerun_key` is ours where we asked for it."""
+    """A run that started and has not ended; `rerun_key` is ours where we asked for it.
+
+    `finish_by`: when its scheduler wants it done.
+    """
 
     run: RunRef
     started_at: datetime
     rerun_key: str | None = None
+    finish_by: datetime | None = None
+
+    @property
+    def watched_as(self) -> datetime:
+        """What its deadline is told by: its nominal time, or when it began where it has none."""
+        return self.run.nominal_time or self.started_at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,11 +69,14 @@ class JobMemory:
 
     `watched_from`: nominal times after it are expected to start (None: not watched). `told_late`: living runs that were
     called late already. `revoked`: marks of policies.yaml that somebody took back since, each with the instant of that word.
+    `target`: when its scheduler wants its runs done, `promised` the same of single runs that have not begun. `unobserved`:
+    the last absence of ontrack's own into which a deadline of the job fell.
     """
 
     schedule: Schedule | None = None
     owner: str | None = None
     deleted: bool = False
+    gone_at: datetime | None = None
     last_good: GoodRun | None = None
     samples: tuple[Sample, ...] = ()
     live: tuple[LiveRun, ...] = ()
@@ -73,6 +88,9 @@ class JobMemory:
     watched_from: datetime | None = None
     told_late: tuple[datetime, ...] = ()
     revoked: tuple[SafeMark, ...] = ()
+    target: Target | None = None
+    promised: tuple[Promise, ...] = ()
+    unobserved: Absence | None = None
 
     @property
     def usual_duration(self) -> timedelta | None:
@@ -100,21 +118,50 @@ class JobMemory:
 def started(memory: JobMemory, run: LiveRun) -> JobMemory:
     """`run` lives now; a run that is known already is not doubled."""
     others = tuple(live for live in memory.live if not _same(live.run, run.run))
+    promise = next((one for one in memory.promised if one.nominal_time == run.run.nominal_time), None)
+    if run.finish_by is None and promise is not None:
+        run = replace(run, finish_by=promise.finish_by)
     latest = max(filter(None, (memory.latest_started, run.run.nominal_time)), default=None)
     return replace(memory, live=(*others, run)[-KEEP_LIVE:], latest_started=latest)
 
 
 def ended(memory: JobMemory, run: RunRef) -> JobMemory:
     """`run` and its earlier generations live no more."""
-    told = tuple(time for time in memory.told_late if time != run.nominal_time)
-    return replace(memory, live=tuple(live for live in memory.live if not _ends(live.run, run)), told_late=told)
+    over = [live for live in memory.live if _ends(live.run, run)]
+    names = {run.nominal_time, *(live.watched_as for live in over)}
+    return replace(
+        memory,
+        live=tuple(live for live in memory.live if not _ends(live.run, run)),
+        told_late=tuple(time for time in memory.told_late if time not in names),
+        promised=tuple(one for one in memory.promised if one.nominal_time != run.nominal_time),
+    )
 
 
-def told_late(memory: JobMemory, nominal_time: datetime, *, start: bool) -> JobMemory:
-    """That nominal time was called late: it is not watched for the same again."""
-    if start:
-        return replace(memory, watched_from=max(filter(None, (memory.watched_from, nominal_time))))
-    return replace(memory, told_late=(*memory.told_late, nominal_time)[-KEEP_STREAK:])
+def promised(memory: JobMemory, nominal_time: datetime, finish_by: datetime) -> JobMemory:
+    """Its scheduler says when the run of that time should be done, before it began."""
+    others = tuple(one for one in memory.promised if one.nominal_time != nominal_time)
+    told = Promise(nominal_time=nominal_time, finish_by=finish_by)
+    return replace(memory, promised=(*others, told)[-KEEP_PROMISES:])
+
+
+def told_late(memory: JobMemory, watched_as: datetime, *, living: bool, expected: bool) -> JobMemory:
+    """That run was called late: it is not watched for the same again. `living`: as one that is under way;
+    `expected`: as one that has not begun."""
+    if expected:
+        memory = replace(memory, watched_from=max(filter(None, (memory.watched_from, watched_as))))
+    if living:
+        under_way = {live.watched_as for live in memory.live}
+        told = (*memory.told_late, watched_as)
+        others = [time for time in told if time not in under_way][-KEEP_STREAK:]
+        memory = replace(memory, told_late=tuple(time for time in told if time in under_way or time in others))
+    return memory
+
+
+def not_observed(memory: JobMemory, absence: Absence, watched_as: datetime) -> JobMemory:
+    """Nobody can tell how that run went: the job is watched anew from the end of the absence on."""
+    memory = told_late(memory, watched_as, living=True, expected=False)
+    watched_from = max(filter(None, (memory.watched_from, absence.ended_at)))
+    return replace(memory, watched_from=watched_from, unobserved=absence)
 
 
 def succeeded(memory: JobMemory, run: RunRef, ended_at: datetime, sample: Sample | None) -> JobMemory:

@@ -4,12 +4,17 @@ Statuses, their exits and their timers are DESIGN section 5. Instants are aware 
 """
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
+from bot.incidents.asks import Acknowledgement as Acknowledgement
+from bot.incidents.asks import Ask as Ask
+from bot.incidents.asks import AskKind as AskKind
+from bot.incidents.asks import Chase as Chase
 from bot.incidents.keys import Action, Cost, JobKey, RunRef
-from bot.incidents.people import By, Handover, Person
+from bot.incidents.people import By, Destination, Handover, Person
 from bot.incidents.storm import StormPlace
+from bot.incidents.waits import Wait
 
 
 class Status(StrEnum):
@@ -54,7 +59,8 @@ class OwedPlan(StrEnum):
 class Failure:
     """How a run failed, as evidence read it; `evidence` is the key under which the whole evidence is stored.
 
-    `ruled_out_by` non-empty: a signal was seen that no safe mark covers. `late` failures carry a `late.*` cause.
+    `ruled_out_by` non-empty: a signal was seen that no safe mark covers. `late` failures carry a `late.*` cause, and in
+    `due_at` the deadline that was missed.
     """
 
     run: RunRef
@@ -68,6 +74,7 @@ class Failure:
     ruled_out_by: tuple[str, ...] = ()
     never_safe: bool = False
     cost: Cost | None = None
+    due_at: datetime | None = None
 
     @property
     def late(self) -> bool:
@@ -82,55 +89,6 @@ class Owed:
     since: datetime
     failure: Failure
     plan: OwedPlan
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Acknowledgement:
-    """Someone of the team has taken it until `until`; `noted_at` is the last quiet note to the holder."""
-
-    by: By
-    until: datetime
-    noted_at: datetime | None = None
-
-
-class AskKind(StrEnum):
-    """Why the next ask is due."""
-
-    OPENING = "opening"
-    LADDER = "ladder"
-    BEFORE_RUN = "before_run"
-    HOLDER_NOTE = "holder_note"
-    LAPSED = "lapsed"
-    AGAIN = "again"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
-    """The next ask: when, why, the ladder step (LADDER only) and the run before which it comes (BEFORE_RUN, HOLDER_NOTE)."""
-
-    at: datetime
-    kind: AskKind
-    step: int = 0
-    run_at: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chase:
-    """Where the asking stands: the next ladder step, when the last ask went out, for which run it was the last before.
-
-    `laddered_at`: the ask from which the next ladder step waits; asks before a run do not put it off.
-    `reason`: why the ask that still waits for the team's hours is needed. `quiet_until`: a run that may pay is under way;
-    before that instant only the ask before the next run goes out.
-    """
-
-    next: Ask | None = None
-    step: int = 0
-    asked_at: datetime | None = None
-    laddered_at: datetime | None = None
-    asked_before: datetime | None = None
-    count: int = 0
-    reason: str = ""
-    quiet_until: datetime | None = None
 
 
 class RerunPhase(StrEnum):
@@ -267,7 +225,11 @@ class Incident:
 
     `record` is 0 until storage has given it one. `waived` are owed times that a person's word took away. `by_hand` is the
     run started by hand that took the place of a waiting rerun or proposal: its failure asks the owner. `handed`: the way
-    that it went from team to team; the last of them answers it, while the job's policy stays.
+    that it went from team to team; the last of them answers it, while the job's policy stays. `mailed`: who was asked by
+    mail, and is told by mail how it goes on; `unreached`: addresses at which a mail about it could not be delivered. `delay`:
+    how much later than its deadline a late run ended well. `waits`: the downstream runs that need what it owes, and
+    `waits_beyond` how many more; `dependents`: jobs right downstream that need none of it. `upstream`: the occurrence for
+    which the job itself waits.
     """
 
     record: int
@@ -309,6 +271,13 @@ class Incident:
     storm: StormPlace | None = None
     chronic_at: datetime | None = None
     handed: tuple[Handover, ...] = ()
+    mailed: tuple[Destination, ...] = ()
+    unreached: tuple[str, ...] = ()
+    waits: tuple[Wait, ...] = ()
+    waits_beyond: int = 0
+    dependents: tuple[str, ...] = ()
+    upstream: str = ""
+    delay: timedelta | None = None
 
     @property
     def id(self) -> str:

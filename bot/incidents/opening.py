@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from bot.incidents import asking, closing, planning, reruns, storms
+from bot.incidents import asking, closing, downstream, planning, reruns, storms
 from bot.incidents.draft import Draft
 from bot.incidents.effects import ReplyKind
 from bot.incidents.events import RunFailed, RunLate, RunStarted
@@ -20,6 +20,7 @@ from bot.incidents.model import (
     Status,
 )
 from bot.incidents.policy import JobPolicy, Mode, RecoversBy
+from bot.incidents.reach import Reach
 from bot.incidents.situation import Situation
 
 FREQUENT = timedelta(minutes=15)
@@ -143,9 +144,13 @@ def _open(draft: Draft, failure: Failure, at: datetime) -> None:
             returned=returned,
             linked_record=None if previous else situation.linked,
             observed=situation.policy.mode is Mode.OBSERVE,
+            upstream=situation.upstream,
         )
     )
+    downstream.begin(draft, failure)
     draft.note("opened", failure.title, cause=failure.cause, run=failure.run.run_id)
+    if situation.upstream:
+        draft.note("upstream", f"it waited for {situation.upstream}")
     storms.show(draft)
     if returned is not None:
         _tell_returned(draft, returned)
@@ -216,6 +221,7 @@ def _add_failure(draft: Draft, failure: Failure, at: datetime) -> None:
         noted=0,
         chase=replace(incident.chase, quiet_until=None),
     )
+    downstream.begin(draft, failure)
 
 
 def ordered(owed: tuple[Owed, ...]) -> tuple[Owed, ...]:
@@ -289,9 +295,11 @@ def _tell_joined(
     draft: Draft, failure: Failure, *, mention: bool, while_verifying: bool = False, different: bool = True
 ) -> None:
     """One reply that mentions who is on it, unless an ask follows."""
+    whom = asking.on_it(draft) if mention else Reach()
     draft.reply(
         ReplyKind.JOINED,
-        mention=asking.on_it(draft) if mention else (),
+        mention=whom.mentions,
+        elsewhere=whom.alone,
         cause=failure.cause,
         title=failure.title,
         message=failure.message,

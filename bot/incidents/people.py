@@ -70,10 +70,15 @@ class Mention:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Destination:
-    """Where an ask goes: a channel id, a person's direct messages, an e-mail address or a webhook."""
+    """Where an ask goes: a channel id, a person's direct messages, an e-mail address or a webhook.
+
+    `shared`: the mail address of a list, so that whoever answers has to be told from others; else `person` alone reads it.
+    """
 
     door: Door
     address: str
+    shared: bool = False
+    person: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +89,8 @@ class Directory:
     deactivated users, guests, strangers and bots: they never decide. `read_at` None means never read. Beyond `stale_after`
     the directory fails closed for deciding by group membership; `literal` ids (written in policies.yaml) still count.
     `unread` are in a group, but what they are themselves (a guest, a bot) could not be read lately.
+    The mail addresses of an audience are those by which it is reached: none that a mail system gave up on. `mail_alone` are
+    those of people whom the chat does not know: no other door leads to them.
     """
 
     owners: frozenset[str] = frozenset()
@@ -95,7 +102,10 @@ class Directory:
     oncall_mentions: tuple[Mention, ...] = ()
     team_mentions: tuple[Mention, ...] = ()
     manager_mentions: tuple[Mention, ...] = ()
-    emails: tuple[str, ...] = ()
+    oncall_mail: tuple[Destination, ...] = ()
+    team_mail: tuple[Destination, ...] = ()
+    manager_mail: tuple[Destination, ...] = ()
+    mail_alone: frozenset[str] = frozenset()
     names: tuple[tuple[str, str], ...] = ()
     read_at: datetime | None = None
     stale_after: timedelta = timedelta(minutes=15)

@@ -108,16 +108,7 @@ def propose(draft: Draft, why: ProposalReason, reason: str, *, by: By | None = N
     )
     draft.set(status=Status.AWAITING_APPROVAL, proposal=proposal, proposals=proposal.number, reason=reason)
     draft.note("proposed", reason, by=by, number=proposal.number, expires_at=expires_at)
-    facts = {
-        "number": proposal.number,
-        "reason": why,
-        "estimate": estimate,
-        "left": proposal.left,
-        "expires_at": expires_at,
-        "owed": times,
-        "asked_by": by,
-    }
-    asking.ask_owner(draft, f"a rerun waits for a yes: {reason}", proposal=facts)
+    asking.ask_owner(draft, f"a rerun waits for a yes: {reason}", proposal=asking.facts_of(proposal))
 
 
 def request(

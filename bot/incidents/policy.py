@@ -48,6 +48,13 @@ class Door(StrEnum):
     WEBHOOK = "webhook"
 
 
+class Unproven(StrEnum):
+    """What an answer by mail does whose sender the receiving server does not vouch for."""
+
+    REFUSE = "refuse"
+    CONFIRM = "confirm"
+
+
 class Period(StrEnum):
     """The length of a budget's period, in the budget's own zone."""
 
@@ -121,13 +128,14 @@ DEFAULT_LADDER = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChasePolicy:
-    """When and how often people are asked again."""
+    """When and how often people are asked again. `mail_after`: an ask that is not in the chat by then goes by mail."""
 
     before_next_run: timedelta = timedelta(minutes=30)
     floor: timedelta = timedelta(minutes=5)
     every_without_schedule: timedelta = timedelta(hours=4)
     acknowledgement: timedelta = timedelta(hours=24)
     holder_note_every: timedelta = timedelta(hours=4)
+    mail_after: timedelta = timedelta(minutes=10)
     ladder: tuple[Step, ...] = DEFAULT_LADDER
 
 
@@ -230,6 +238,13 @@ class Fallback:
 
     channel: str | None = None
     email: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MailPolicy:
+    """How answers by mail are taken."""
+
+    unproven: Unproven = Unproven.REFUSE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

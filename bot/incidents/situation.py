@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from bot.incidents.absence import Absence
 from bot.incidents.canary import Canary, Stage
 from bot.incidents.effects import Effect, Note, Told
 from bot.incidents.keys import Capability, Cost, JobKey
@@ -10,6 +11,7 @@ from bot.incidents.model import Incident, Owed
 from bot.incidents.people import Directory, Mention
 from bot.incidents.policy import Door, JobPolicy, SafeMark, Team
 from bot.incidents.storm import Storm
+from bot.incidents.waits import Hung
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,12 +30,21 @@ class Allowance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """A downstream job: `waits` when its nominal time is due or passed and it needs the owed run."""
+    """A downstream job: `waits` when its `nominal_time` is due or passed and it needs the owed run, `since` then (it may
+    be still to come). `later`: any later run of it serves as well. The rest is what became of it since: see `Wait`."""
 
     job: str
     waits: bool
     since: datetime | None = None
     next_run_at: datetime | None = None
+    nominal_time: datetime | None = None
+    depth: int = 1
+    later: bool = False
+    hung: Hung | None = None
+    alone: bool = False
+    ended_at: datetime | None = None
+    without: bool = False
+    delay: timedelta | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,11 +78,13 @@ class Situation:
     `newer`: the number of a later occurrence of the same record. `retired`: the job was retired in force.
     `suspended`: causes whose mark three failing reruns in a row have suspended.
     `recovered`: when earlier occurrences of this failure recovered by a rerun, lately.
+    `downstream` may be only the first of them: `downstream_beyond` more are known of. `upstream`: the occurrence for which
+    the job itself waits.
     `storm` is what the channel of the job knows of its occurrences, where that matters; `platform` answers for the cause
     beside the owner, when its rule says so.
     `canaries` are those of the causes that may be rerun by licence here; `stage` is where the incident's own rerun stands.
     `handed`: the team that answers in place of the job's own, whose `directory` it then is. `other`: the team that a
-    hand-over names (None: there is none such).
+    hand-over names (None: there is none such). `absence`: when ontrack was not there last.
     """
 
     job: JobKey
@@ -108,8 +121,11 @@ class Situation:
     newer: int | None = None
     retired: bool = False
     downstream: tuple[Waiting, ...] = ()
+    downstream_beyond: int = 0
+    upstream: str = ""
     handed: Team | None = None
     other: Answering | None = None
+    absence: Absence | None = None
 
     @property
     def team(self) -> Team | None:

@@ -1,11 +1,13 @@
 """What comes in and what is answered: the values at the mouth of intake. Nothing here decides or stores."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
+from bot.incidents.downstream_events import DownstreamEvent
 from bot.incidents.effects import Told
-from bot.incidents.events import DeliveryBuried, PersonEvent, SchedulerAnswered, ThreadMoved, TimerDue
+from bot.incidents.events import DeliveryBuried, DeliveryLate, PersonEvent, SchedulerAnswered, ThreadMoved, TimerDue
 from bot.incidents.keys import JobKey
 from bot.incidents.model import Incident, Status
 from bot.incidents.situation import Decision
@@ -32,6 +34,15 @@ class PolicyChanged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DownstreamStuck:
+    """A run that hung under an upstream occurrence is still not done, although nothing that it needs is owed any more."""
+
+    job: JobKey
+    nominal_time: datetime | None
+    upstream: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Consume:
     """The row that this event answers; it goes in the same transaction, and when it is gone already nothing happens."""
 
@@ -43,10 +54,13 @@ AnyEvent = (
     SourceEvent
     | DeadlinePassed
     | PolicyChanged
+    | DownstreamStuck
+    | DownstreamEvent
     | PersonEvent
     | TimerDue
     | SchedulerAnswered
     | DeliveryBuried
+    | DeliveryLate
     | ThreadMoved
 )
 
@@ -59,6 +73,14 @@ class Inbound:
     event: AnyEvent
     occurrence: tuple[int, int] | None = None
     consume: Consume | None = None
+
+
+def under_new_name(inbound: Inbound, names: Mapping[JobKey, JobKey]) -> Inbound:
+    """The same, where it is about a job that has another name by now."""
+    event = inbound.event
+    if not isinstance(event, SourceEvent | DeadlinePassed | PolicyChanged | DownstreamStuck) or event.job not in names:
+        return inbound
+    return replace(inbound, event=replace(event, job=names[event.job]))
 
 
 class Result(StrEnum):

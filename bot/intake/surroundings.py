@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot import cron
+from bot.incidents.absence import Absence
 from bot.incidents.calendar import period_start
 from bot.incidents.canary import Canary, Stage
 from bot.incidents.keys import Capability, Cost, JobKey
@@ -30,6 +31,7 @@ class World:
     """What holds for a job outside the transaction: its policy, people, and what its scheduler can do.
 
     `handed`: another team answers the occurrence in place of the job's own; `other`: the team that a hand-over names.
+    `pushes`: its scheduler only tells; what it told while nobody was there cannot be looked up.
     """
 
     policy: JobPolicy
@@ -40,8 +42,11 @@ class World:
     schedule: Schedule | None = None
     platform: Callable[[str], Platform | None] = lambda cause: None
     downstream: tuple[Waiting, ...] = ()
+    downstream_beyond: int = 0
+    upstream: str = ""
     handed: Team | None = None
     other: Answering | None = None
+    pushes: bool = True
 
 
 @dataclass(slots=True)
@@ -74,6 +79,7 @@ def situation_of(
     stage: Stage | None = None,
     storm: Storm | None = None,
     recovered: tuple[datetime, ...] = (),
+    absence: Absence | None = None,
 ) -> Situation:
     """The surroundings of a decision about `about` (None: none is unresolved), for `failure` when the event is one."""
     memory, policy = read.memory, world.policy
@@ -119,8 +125,11 @@ def situation_of(
         newer=_newer(read.incidents, about),
         retired=any(held.status == "retired" for held in read.incidents.in_force),
         downstream=world.downstream,
+        downstream_beyond=world.downstream_beyond,
+        upstream=world.upstream,
         handed=world.handed,
         other=world.other,
+        absence=absence,
     )
 
 

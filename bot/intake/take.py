@@ -4,16 +4,18 @@ Nothing else changes an incident. Between reading and committing there is no net
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from uuid import uuid4
 
 from bot.incidents.keys import JobKey
-from bot.incidents.memory import JobMemory
-from bot.incidents.situation import Waiting
-from bot.intake.inbound import Inbound, Outcome, Result
+from bot.intake.batch import NOBODY, JobsMoved, Prepared
+from bot.intake.changes import renamed
+from bot.intake.graph import Dependents, Graph
+from bot.intake.heard import Heard
+from bot.intake.inbound import DeadlinePassed, Inbound, Outcome, Result, under_new_name
 from bot.intake.reading import read_source
-from bot.intake.transaction import Prepared, Transaction
+from bot.intake.transaction import Transaction
 from bot.intake.worlds import Worlds
 from bot.intake.writing import AllowanceGone
 from bot.sources import SourceEvent, SourceKind
@@ -29,6 +31,7 @@ class Intake:
 
     `worlds` tells what holds for a job outside the transaction (from memory, no I/O); `committed` is called after each
     commit with what is to be done at once. Of what is due, the effects in `share` are born leased by this process.
+    `heard`: when each source told something last.
     """
 
     def __init__(
@@ -45,10 +48,12 @@ class Intake:
         self._storage = storage
         self._reads = reads
         self._worlds = worlds
+        self._graph = Graph(worlds=worlds, reads=reads)
         self._clock = clock
         self._committed = committed
         self._born_leased = born_leased
         self._share = share
+        self.heard = Heard()
 
     def take_in(self, inbounds: Sequence[Inbound]) -> list[Outcome]:
         """Take the events in, in order; returns one outcome each, after the commit.
@@ -56,9 +61,12 @@ class Intake:
         A batch that fails is halved until the event that fails stands alone: that one is rejected, loudly, as is one that
         cannot even be read. Raises `StorageDown` when nothing could be stored.
         """
+        sources = {one.event.job.scheduler for one in inbounds if isinstance(one.event, SourceEvent)}
+        if sources:
+            self.heard.note(sources, self._clock())
         read = [self._read(inbound) for inbound in inbounds]
         readable = [one for one in read if isinstance(one, Prepared)]
-        stored = iter(self._store(readable) if readable else ())
+        stored = (outcome for batch in _apart(readable) for outcome in self._store(batch))
         return [next(stored) if isinstance(one, Prepared) else one for one in read]
 
     def _read(self, inbound: Inbound) -> Prepared | Outcome:
@@ -70,6 +78,9 @@ class Intake:
             return _rejected(inbound, poison)
 
     def _prepared(self, inbound: Inbound) -> Prepared:
+        if isinstance(inbound.event, DeadlinePassed):
+            deadline = inbound.event
+            return Prepared(inbound=inbound, downstream=self._dependents(deadline.job, deadline.nominal_time))
         if not isinstance(inbound.event, SourceEvent):
             return Prepared(inbound=inbound)
         job = inbound.event.job
@@ -81,16 +92,14 @@ class Intake:
         )
         return Prepared(inbound=inbound, source=source, downstream=self._downstream(inbound.event))
 
-    def _downstream(self, source: SourceEvent) -> tuple[Waiting, ...]:
-        """Who waits downstream for that run: a failure tells of them, the good run releases them."""
-        if source.run is None or source.kind not in (SourceKind.RUN_FAILED, SourceKind.RUN_SUCCEEDED):
-            return ()
-        since = source.run.nominal_time or source.at
-        return self._worlds.downstream(source.job, self._clock(), owed_since=since, memory_of=self._memory)
+    def _downstream(self, source: SourceEvent) -> Dependents:
+        """Who waits downstream for a run that failed for good."""
+        if source.run is None or source.kind is not SourceKind.RUN_FAILED or source.will_retry:
+            return NOBODY
+        return self._dependents(source.job, source.run.nominal_time or source.at)
 
-    def _memory(self, key: JobKey) -> JobMemory | None:
-        row = self._reads.job(key=key)
-        return row.memory if row else None
+    def _dependents(self, job: JobKey, owed_since: datetime) -> Dependents:
+        return self._graph.dependents(job, self._clock(), owed_since=owed_since)
 
     def _store(self, batch: list[Prepared]) -> list[Outcome]:
         failed: Exception | None = None
@@ -99,6 +108,9 @@ class Intake:
                 return self._once(batch)
             except (StaleIncident, AllowanceGone, KeyTaken) as lost:
                 failed = lost
+            except JobsMoved as moved:
+                failed = moved
+                batch = [self._prepared(under_new_name(one.inbound, moved.names)) for one in batch]
             except StorageDown:
                 raise
             except Exception as poison:  # noqa: BLE001 a poison event must not take its neighbours with it
@@ -116,6 +128,22 @@ class Intake:
             committed = uow.commit()
         self._committed(committed)
         return outcomes
+
+
+def _apart(events: list[Prepared]) -> Iterator[list[Prepared]]:
+    """The events in their order, those that rename a job each alone: what comes after may speak of the new name."""
+    batch: list[Prepared] = []
+    for one in events:
+        renames = one.source is not None and renamed(one.source.source) is not None
+        if renames and batch:
+            yield batch
+            batch = []
+        batch.append(one)
+        if renames:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
 
 
 def _rejected(inbound: Inbound, failed: Exception | None) -> Outcome:

@@ -4,42 +4,34 @@ It lives inside one transaction of `Intake`; it neither begins nor commits one.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 import msgspec
 
-from bot import cron
-from bot.incidents import lateness
-from bot.incidents import memory as past
 from bot.incidents.decide import concerns, decide
-from bot.incidents.events import Event, RunFailed, RunLate, ScheduleChanged, TimerDue
+from bot.incidents.events import Event, NotObserved, RunFailed, RunLate, ScheduleChanged, TimerDue
 from bot.incidents.keys import JobKey
 from bot.incidents.matching import untroubled
-from bot.incidents.model import Incident, Status, timers_of
-from bot.incidents.situation import Waiting
-from bot.intake.folding import remember, superseded, with_incident
+from bot.incidents.model import Incident, timers_of
+from bot.intake import deadlines
+from bot.intake.batch import NOBODY, Prepared, jobs_of, new_names, raise_if_moved, times_of
+from bot.intake.changes import renamed, told_of
+from bot.intake.deadlines import HELD
+from bot.intake.folding import called, remember, superseded, with_incident
 from bot.intake.gates import Gates
-from bot.intake.inbound import DeadlinePassed, Inbound, Outcome, PolicyChanged, Result, answer_of
+from bot.intake.graph import Dependents
+from bot.intake.hanging import Hanging, stuck, upstream_of
+from bot.intake.inbound import DeadlinePassed, DownstreamStuck, Inbound, Outcome, PolicyChanged, Result, answer_of
 from bot.intake.looking import Looks
 from bot.intake.reading import ReadEvent
+from bot.intake.recording import record
 from bot.intake.surroundings import Read, World, situation_of
 from bot.intake.writing import Pen, write
 from bot.sources import SourceEvent
-from bot.store import JobIncidents, JobRow, JobTimer, RunRow, RunState, UnitOfWork
-
-HELD = frozenset({Status.PAUSED, Status.RETIRED})
-DEADLINES = (lateness.START_BY, lateness.FINISH_BY)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
-    """An inbound event, read before the transaction."""
-
-    inbound: Inbound
-    source: ReadEvent | None = None
-    downstream: tuple[Waiting, ...] = ()
+from bot.store import JobIncidents, JobRow, UnitOfWork
+from bot.store.watch import Watched
 
 
 class Transaction:
@@ -60,12 +52,15 @@ class Transaction:
         self._worlds: dict[JobKey, World] = {}
         self._loaded: dict[JobKey, Read] = {}
         self._rewrite: set[JobKey] = set()
+        self._put_off: dict[JobKey, datetime] = {}
+        self._watched = Watched()
         self._gates = Gates(uow, self._world, now)
         self._looks = Looks(uow, now)
+        self._hanging = Hanging(uow, now)
 
     def run(self, batch: list[Prepared]) -> list[Outcome]:
         stored = self._uow.outcomes(keys={one.inbound.key for one in batch})
-        jobs = self._jobs(batch)
+        jobs = jobs_of(batch, self._uow)
         self._load(batch, jobs)
         outcomes: dict[str, Outcome] = {}
         answers = []
@@ -83,27 +78,18 @@ class Transaction:
         self._gates.save()
         return answers
 
-    def _jobs(self, batch: list[Prepared]) -> dict[str, JobKey]:
-        """Which job each event is about, by its key; events about an unknown occurrence are left out."""
-        named = {one.inbound.occurrence for one in batch if one.inbound.occurrence is not None}
-        known = self._uow.job_keys_of(occurrences=named) if named else {}
-        found = {}
-        for one in batch:
-            event, occurrence = one.inbound.event, one.inbound.occurrence
-            if isinstance(event, SourceEvent | DeadlinePassed | PolicyChanged):
-                found[one.inbound.key] = event.job
-            elif occurrence in known:
-                found[one.inbound.key] = known[occurrence]
-        return found
-
     def _load(self, batch: list[Prepared], jobs: Mapping[str, JobKey]) -> None:
-        rows = self._uow.lock_jobs(keys=set(jobs.values()), now=self._now)
+        rows = self._uow.lock_jobs(keys={*jobs.values(), *new_names(batch)}, now=self._now)
+        raise_if_moved(jobs.values(), rows)
         incidents = self._uow.incidents_of(jobs=[row.id for row in rows.values()])
         for key, row in rows.items():
             read = Read(key=key, id=row.id, memory=row.memory, incidents=incidents.get(row.id, JobIncidents()))
             self._reads[key] = read
             self._loaded[key] = replace(read)
-        wanted = {(self._reads[jobs[key]].id, time) for key, time in self._times(batch, jobs)}
+        timed = {one.inbound.event.job.scheduler for one in batch if isinstance(one.inbound.event, DeadlinePassed)}
+        if timed or any(isinstance(one.inbound.event, TimerDue) for one in batch):
+            self._watched = self._uow.watched(sources=timed)
+        wanted = {(self._reads[jobs[key]].id, time) for key, time in times_of(batch, jobs, self._reads)}
         self._lock_gates(batch, jobs)
         by_id = {read.id: read for read in self._reads.values()}
         for (job, time), known in self._uow.run_rows(wanted=wanted).items():
@@ -118,23 +104,6 @@ class Transaction:
         late = [jobs[one.inbound.key] for one in batch if isinstance(one.inbound.event, DeadlinePassed)]
         self._gates.lock(self._reads, failed=failed, late=late)
 
-    def _times(self, batch: list[Prepared], jobs: Mapping[str, JobKey]) -> set[tuple[str, datetime | None]]:
-        """The nominal times whose runs matter: of the events, and what is owed."""
-        found: set[tuple[str, datetime | None]] = set()
-        for one in batch:
-            key = one.inbound.key
-            if key not in jobs:
-                continue
-            event = one.inbound.event
-            if isinstance(event, SourceEvent) and event.run is not None:
-                found.add((key, event.run.nominal_time))
-            if isinstance(event, DeadlinePassed):
-                found.add((key, event.nominal_time))
-            for incident in self._reads[jobs[key]].near:
-                found.add((key, incident.failure.run.nominal_time))
-                found.update((key, owed.nominal_time) for owed in incident.owed)
-        return found
-
     def _take(self, one: Prepared, job: JobKey | None) -> Outcome:
         if job is None:
             return Outcome(result=Result.REJECTED, reason="no such occurrence")
@@ -145,7 +114,9 @@ class Transaction:
             case SourceEvent():
                 return self._source(read, one)
             case DeadlinePassed():
-                return self._deadline(read, event)
+                return self._deadline(read, event, one.downstream)
+            case DownstreamStuck():
+                return self._stuck(read, event)
             case PolicyChanged():
                 return self._policy(read, event)
             case _:
@@ -169,15 +140,11 @@ class Transaction:
             return DONE
         run, state = source.source.run, source.state
         if run is None or state is None:
-            read.memory = remember(read.memory, source, self._now)
-            unresolved = read.incidents.unresolved
-            if unresolved is None:
-                return DONE
-            return self._decided(read, unresolved, ScheduleChanged(at=self._now, reason="its source told of a change"))
+            return self._changed(read, source)
         late = superseded(read.runs.get(run.nominal_time, ()), run, state)
         if late is not None:
             return Outcome(result=Result.ACCEPTED, reason=f"superseded: {late}")
-        self._record(read, source, state)
+        record(self._uow, read, source, state)
         read.memory = remember(read.memory, source, self._now)
         if source.event is None:
             return DONE
@@ -187,34 +154,35 @@ class Transaction:
             return DONE
         return self._decided(read, target, source.event, downstream=one.downstream)
 
-    def _record(self, read: Read, source: ReadEvent, state: RunState) -> None:
-        told, run = source.source, source.source.run
-        if run is None:
-            return
-        failure = source.event.failure if isinstance(source.event, RunFailed) else None
-        row = RunRow(
-            job_id=read.id,
-            run=run,
-            state=state,
-            at=told.at,
-            started_at=told.started_at,
-            ended_at=told.ended_at,
-            cost=source.cost,
-            rerun_key=told.rerun_key,
-            by=told.by,
-            fingerprint=failure.fingerprint if failure else None,
-            cause=failure.cause if failure else None,
-            facts=source.facts,
-        )
-        self._uow.save_run(row)
-        others = tuple(
-            known
-            for known in read.runs.get(run.nominal_time, ())
-            if (known.run.run_id, known.run.generation) != (run.run_id, run.generation)
-        )
-        read.runs[run.nominal_time] = (*others, row)
-        if failure is not None and source.evidence is not None:
-            self._uow.save_evidence(key=failure.evidence, evidence=source.evidence)
+    def _changed(self, read: Read, source: ReadEvent) -> Outcome:
+        before, was = read.memory, read.key
+        read.memory = remember(before, source, self._now)
+        event, to = told_of(source.source.change, before, self._now), renamed(source.source)
+        done = DONE
+        if to is not None and self._renamed(read, to):
+            event = replace(event, reason=f"it is called {to} now; it was {was}", told=True)
+        elif to is not None:
+            done = Outcome(result=Result.REJECTED, reason=f"{to} has a history of its own: two jobs cannot become one")
+            event = replace(
+                event, reason=f"it was to be called {to}, which has a history of its own: it keeps its name"
+            )
+        unresolved = read.incidents.unresolved
+        if unresolved is None:
+            return done
+        answer = self._decided(read, unresolved, event)
+        return answer if done is DONE else done
+
+    def _renamed(self, read: Read, to: JobKey) -> bool:
+        was = read.key
+        if not self._uow.rename_job(job=was, to=to):
+            return False
+        loaded = self._loaded.pop(was)
+        del self._reads[was]
+        self._loaded.pop(to)
+        read.key, read.incidents = to, called(read.incidents, to)
+        self._reads[to], self._loaded[to] = read, replace(loaded, key=to)
+        self._rewrite.add(to)
+        return True
 
     def _policy(self, read: Read, event: PolicyChanged) -> Outcome:
         if read.memory.watched_from is None:
@@ -225,22 +193,29 @@ class Transaction:
             return DONE
         return self._decided(read, unresolved, ScheduleChanged(at=self._now, reason=event.reason))
 
-    def _deadline(self, read: Read, event: DeadlinePassed) -> Outcome:
-        """A job's deadline: late when the run is not there (or not done) by now; either way watch the next."""
-        start = event.kind == lateness.START_BY
-        time = event.nominal_time
-        read.memory = past.told_late(read.memory, time, start=start)
-        live = next((live for live in read.memory.live if live.run.nominal_time == time), None)
-        known = any(row.state is not RunState.RETRYING for row in read.runs.get(time, ()))
-        if (start and (known or live is not None)) or (not start and live is None):
-            return DONE
-        if any(held.status in HELD for held in read.incidents.in_force):
-            return DONE
-        failure = lateness.late_failure(event.kind, time, self._now, live.run if live else None)
-        late = RunLate(failure=failure, at=self._now, deadline_at=event.due_at)
+    def _deadline(self, read: Read, event: DeadlinePassed, downstream: Dependents) -> Outcome:
+        """Whatever it means, its timer is gone: those that the job has from now on are written."""
+        self._rewrite.add(read.key)
+        found = deadlines.passed(read, self._world(read.key), event, self._watched, self._now)
+        read.memory = found.memory
+        if found.held_until is not None:
+            self._put_off[read.key] = found.held_until
         incidents = read.incidents
-        target = concerns(late, incidents.unresolved, incidents.in_force, incidents.newest_settled)
-        return self._decided(read, target, late)
+        match found.event:
+            case RunLate() as late:
+                target = concerns(late, incidents.unresolved, incidents.in_force, incidents.newest_settled)
+                return self._decided(read, target, late, downstream=downstream)
+            case NotObserved() as unseen if incidents.unresolved is not None:
+                return self._decided(read, incidents.unresolved, unseen)
+        return Outcome(result=Result.ACCEPTED, reason=found.reason)
+
+    def _stuck(self, read: Read, event: DownstreamStuck) -> Outcome:
+        trouble = stuck(read, event, self._now)
+        if trouble is None or any(held.status in HELD for held in read.incidents.in_force):
+            return DONE
+        incidents = read.incidents
+        target = concerns(trouble, incidents.unresolved, incidents.in_force, incidents.newest_settled)
+        return self._decided(read, target, trouble, alone_after=event.upstream)
 
     def _about(self, read: Read, inbound: Inbound, event: Event) -> Outcome:
         """An event about one occurrence: a person's word, a timer, an answer."""
@@ -255,9 +230,24 @@ class Transaction:
         return self._decided(read, target, _as_held(event, target))
 
     def _decided(
-        self, read: Read, target: Incident | None, event: Event, *, downstream: tuple[Waiting, ...] = ()
+        self,
+        read: Read,
+        target: Incident | None,
+        event: Event,
+        *,
+        downstream: Dependents = NOBODY,
+        alone_after: str = "",
     ) -> Outcome:
-        world = replace(self._world(read.key), downstream=downstream)
+        waits = () if alone_after else self._hanging.waits_of(read, target, event)
+        hung = self._hanging.hang(waits, event)
+        if hung is not None:
+            return hung
+        world = replace(
+            self._world(read.key),
+            downstream=downstream.jobs,
+            downstream_beyond=downstream.beyond,
+            upstream=upstream_of(waits[0]) if waits else alone_after,
+        )
         if target is not None:
             world = self._around(world, target, event, self._now)
         failure = event.failure if isinstance(event, RunFailed | RunLate) else None
@@ -273,6 +263,7 @@ class Transaction:
             stage=self._gates.stage(target),
             storm=self._gates.storm(read.key, target, event),
             recovered=self._looks.recovered(read, target, event),
+            absence=self._watched.absence,
         )
         decision = decide(target, event, situation, self._now)
         pen = Pen(
@@ -305,19 +296,10 @@ class Transaction:
             before = self._loaded[key]
             if read.memory != before.memory:
                 self._uow.save_job(JobRow(id=read.id, key=key, memory=read.memory))
-            timers, were = self._deadlines(read), self._deadlines(before)
-            if timers != were or key in self._rewrite:
-                self._uow.set_job_timers(job=read.id, timers=timers, kinds=DEADLINES)
-
-    def _deadlines(self, read: Read) -> tuple[JobTimer, ...]:
-        """The job's deadlines; none while it is paused or retired in force."""
-        memory, world = read.memory, self._world(read.key)
-        schedule = world.schedule or memory.schedule
-        silent = any(held.status in HELD for held in read.incidents.in_force)
-        if memory.deleted or schedule is None or silent:
-            return ()
-        found = lateness.deadlines(memory, world.policy.late, next_after=lambda after: cron.next_after(schedule, after))
-        return tuple(JobTimer(kind=one.kind, nominal_time=one.nominal_time, due_at=one.due_at) for one in found)
+            world = self._world(key)
+            timers = deadlines.timers_of(read, world, held_until=self._put_off.get(key))
+            if key in self._rewrite or timers != deadlines.timers_of(before, world):
+                self._uow.set_job_timers(job=read.id, timers=timers, kinds=deadlines.KINDS)
 
 
 DONE = Outcome(result=Result.ACCEPTED)

@@ -4,18 +4,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from bot import cron
 from bot.evidence import RuleSet
-from bot.incidents.downstream import Downstream, waiting
 from bot.incidents.events import Event, HandBackWanted, HandOverWanted
 from bot.incidents.keys import JobKey
-from bot.incidents.memory import JobMemory
 from bot.incidents.model import Incident
 from bot.incidents.policy import Door, JobPolicy, Schedule
-from bot.incidents.situation import Answering, Platform, Waiting
+from bot.incidents.situation import Answering, Platform
 from bot.intake.surroundings import World
 from bot.people import People
 from bot.policies.model import Policies
+from bot.policies.specs import only_pushes
 from bot.ports import Scheduler
 
 
@@ -48,6 +46,7 @@ class Worlds:
             doors=self._doors,
             schedule=self.schedule_of(job, policy),
             platform=lambda cause: self._platform(job, cause, now),
+            pushes=only_pushes(policies.schedulers.get(job.scheduler)),
         )
 
     def around(self, world: World, incident: Incident, event: Event | None, now: datetime) -> World:
@@ -99,27 +98,3 @@ class Worlds:
         """The scheduler's own word on when the job runs, else the policy's; what a source told is on the job itself."""
         scheduler = self._schedulers().get(job.scheduler)
         return (scheduler.schedule_of(job) if scheduler else None) or policy.schedule
-
-    def downstream(
-        self,
-        job: JobKey,
-        now: datetime,
-        *,
-        owed_since: datetime | None,
-        memory_of: Callable[[JobKey], JobMemory | None],
-    ) -> tuple[Waiting, ...]:
-        """The jobs downstream of `job`, each with whether it waits; `memory_of` may read."""
-        names = self._policies().job(job).downstream
-        return waiting([self._downstream(name, now, memory_of) for name in names], owed_since)
-
-    def _downstream(self, name: str, now: datetime, memory_of: Callable[[JobKey], JobMemory | None]) -> Downstream:
-        scheduler, _, job = name.partition("/")
-        key = JobKey(scheduler=scheduler, name=job)
-        memory = memory_of(key)
-        schedule = self.schedule_of(key, self._policies().job(key)) or (memory.schedule if memory else None)
-        return Downstream(
-            job=name,
-            memory=memory,
-            due_at=cron.latest_at_or_before(schedule, now) if schedule else None,
-            next_run_at=cron.next_after(schedule, now) if schedule else None,
-        )

@@ -151,7 +151,12 @@ def _reply(pen: Pen, reply: Reply, key: str) -> list[NewEffect]:
     for number, destination in enumerate(reply.elsewhere):
         kind = ELSEWHERE.get(destination.door)
         if kind is not None and destination.door in pen.world.doors:
-            there = {**content, "door": destination.door, "address": destination.address}
+            there = {
+                **content,
+                "door": destination.door,
+                "address": destination.address,
+                "shared": destination.shared,
+            }
             rows.append(_row(pen, f"{key}/{destination.door}/{number}", kind, there, lane=lane))
     return rows
 

@@ -15,6 +15,7 @@ from bot.incidents.policy import (
     JobPolicy,
     LatePolicy,
     Limits,
+    MailPolicy,
     Mode,
     RerunPolicy,
     Rota,
@@ -25,7 +26,7 @@ from bot.incidents.policy import (
     Team,
     Urgency,
 )
-from bot.policies.shapes import DigestShape, FallbackShape, HoursShape, RotaShape, SettingsShape, TeamShape
+from bot.policies.shapes import DigestShape, FallbackShape, HoursShape, MailShape, RotaShape, SettingsShape, TeamShape
 
 Built = TypeVar("Built")
 
@@ -61,6 +62,7 @@ def built_in() -> dict[str, Any]:
         "storm": _values(policy.storm),
         "canary": _values(policy.canary),
         "watch_manual": policy.watch_manual,
+        "mail": _values(MailPolicy()),
         "redact": {"email_addresses": policy.hides_addresses},
     }
 
@@ -120,9 +122,19 @@ def team_of(name: str, shape: TeamShape) -> Team:
     )
 
 
+def our_team(fallback: Fallback, admins: tuple[str, ...]) -> Team:
+    """Who answers for ontrack itself where the file names nobody: the admins, in the fallback channel."""
+    return Team(name="ontrack", channel=fallback.channel, email=fallback.email, members=admins)
+
+
 def fallback_of(shape: FallbackShape) -> Fallback:
     """Where to turn when an owner leads to nobody."""
     return Fallback(channel=shape.channel, email=shape.email)
+
+
+def mail_of(shape: MailShape) -> MailPolicy:
+    """How answers by mail are taken."""
+    return MailPolicy(unproven=shape.unproven) if shape.unproven is not None else MailPolicy()
 
 
 def weighed(mark: SafeMark, team: Team | None) -> SafeMark:
@@ -185,8 +197,9 @@ def _hours(shape: HoursShape) -> Hours:
 
 
 def _digest_at(shape: TeamShape) -> time | None:
-    """When the hours begin, unless the file says otherwise; without hours or a channel there is no digest."""
-    if shape.hours is None or shape.slack is None or shape.slack.channel is None or shape.digest == "off":
+    """When the hours begin, unless the file says otherwise; without hours, or anybody to read it, there is no digest."""
+    channel = shape.slack.channel if shape.slack else None
+    if shape.hours is None or not (channel or shape.email or shape.manager) or shape.digest == "off":
         return None
     return shape.digest.at if isinstance(shape.digest, DigestShape) else shape.hours.from_
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, WithJsonSchema
 
 from bot.incidents.keys import Capability
-from bot.incidents.policy import Audience, Door, Mode, Period, RecoversBy, Urgency
+from bot.incidents.policy import Audience, Door, Mode, Period, RecoversBy, Unproven, Urgency
 from bot.policies.problems import did_you_mean
 from bot.policies.readings import (
     CLOCK_TIME_PATTERN,
@@ -178,6 +178,7 @@ UrgencyWord = Annotated[Urgency, *one_of(Urgency)]
 RecoversByWord = Annotated[RecoversBy, *one_of(RecoversBy)]
 AudienceWord = Annotated[Audience, *one_of(Audience)]
 DoorWord = Annotated[Door, *one_of(Door)]
+UnprovenWord = Annotated[Unproven, *one_of(Unproven)]
 PeriodWord = Annotated[Period, *one_of(Period)]
 AskableWord = Annotated[
     Capability,
@@ -186,6 +187,7 @@ AskableWord = Annotated[
         [
             Capability.RERUN,
             Capability.START,
+            Capability.FRESH_START,
             Capability.PAUSE,
             Capability.RESUME,
             Capability.RETIRE,

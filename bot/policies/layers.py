@@ -12,6 +12,12 @@ from typing import Any
 from bot.incidents.keys import JobKey
 from bot.policies.nodes import Node
 
+OURS = "ontrack"
+"""The scheduler of the jobs that are ontrack's own; nobody else's may be called so."""
+_NOT_OURS = frozenset(
+    {"team", "schedule", "open_after", "recovers_by", "downstream", "runbook", "safe_to_retry", "causes", "late"}
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Layer:
@@ -35,6 +41,7 @@ class Layers:
         self._globs: list[tuple[int, re.Pattern[str], Layer]] = []
         declared, jobs = tuple(declared), tuple(jobs)
         self._everything = (*self._base, *declared, *jobs)
+        self._ours = tuple(_for_ours(layer) for layer in self._base)
         for layer in declared:
             self._exact.setdefault(layer.match or "", []).append((-1, layer))
         for order, layer in enumerate(jobs):
@@ -49,13 +56,24 @@ class Layers:
         return self._everything
 
     def of(self, job: JobKey) -> tuple[Layer, ...]:
-        """The layers that hold for `job`, lowest first."""
+        """The layers that hold for `job`, lowest first.
+
+        A job of ontrack's own takes what `defaults` say of people and messages, and only entries that name `ontrack/`.
+        """
         name = str(job)
         found = [*self._exact.get(name, ()), *((order, each) for order, glob, each in self._globs if glob.match(name))]
         matching = [layer for _, layer in sorted(found, key=lambda each: each[0])]
-        named = [layer.settings["team"] for layer in (*self._base, *matching) if "team" in layer.settings]
+        base = self._base
+        if job.scheduler == OURS:
+            base, matching = self._ours, [each for each in matching if (each.match or "").startswith(f"{OURS}/")]
+        named = [layer.settings["team"] for layer in (*base, *matching) if "team" in layer.settings]
         team = self._teams.get(named[-1]) if named and named[-1] else None
-        return (*self._base, *((team,) if team else ()), *matching)
+        return (*base, *((team,) if team else ()), *matching)
+
+
+def _for_ours(layer: Layer) -> Layer:
+    settings = {name: value for name, value in layer.settings.items() if name not in _NOT_OURS}
+    return Layer(origin=layer.origin, settings=settings, match=layer.match, node=layer.node)
 
 
 def merged(layers: Iterable[Layer]) -> dict[str, Any]:

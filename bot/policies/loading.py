@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from bot.policies.building import built_in, fallback_of, settings_of, team_of
+from bot.policies.building import built_in, fallback_of, mail_of, settings_of, team_of
 from bot.policies.causes import Causes, load_causes
 from bot.policies.findings import shape_problems
 from bot.policies.layers import Layer, Layers
@@ -68,11 +68,12 @@ def _policies(
         schedulers=MappingProxyType({name: scheduler_spec(name, each) for name, each in shape.schedulers.items()}),
         admins=tuple(shape.admins),
         fallback=fallback_of(shape.fallback),
+        mail=mail_of(shape.mail),
         causes=tuple(raw_causes),
         rules=causes.company,
         rules_of_layers=MappingProxyType({_entry(at): rules for at, rules in causes.of_entries.items()}),
         layers=Layers(
-            base=(Layer(origin="built in", settings=built_in()), *_defaults(shape, root)),
+            base=(Layer(origin="built in", settings=built_in()), *_mail(shape, root), *_defaults(shape, root)),
             teams={
                 name: Layer(origin=f"teams.{name}", settings={"mode": team.mode}, node=_at(root, "teams", name))
                 for name, team in teams.items()
@@ -90,6 +91,12 @@ def _policies(
 def _defaults(shape: PoliciesShape, root: Node) -> Iterator[Layer]:
     if "defaults" in shape.model_fields_set:
         yield Layer(origin="defaults", settings=settings_of(shape.defaults), node=_at(root, "defaults"))
+
+
+def _mail(shape: PoliciesShape, root: Node) -> Iterator[Layer]:
+    """How answers by mail are taken: the same for all jobs."""
+    if shape.mail.unproven is not None:
+        yield Layer(origin="mail", settings={"mail": shape.mail.model_dump(exclude_unset=True)}, node=root)
 
 
 def _declared(shape: PoliciesShape, root: Node) -> Iterator[Layer]:

@@ -1,14 +1,14 @@
 """Everything that a policies file says, as one frozen value that answers for any job. It reads no file."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bot.evidence import Rule, RuleSet
 from bot.incidents.keys import JobKey
-from bot.incidents.policy import Fallback, JobPolicy, Team
-from bot.policies.building import job_policy
-from bot.policies.layers import Layers, merged
+from bot.incidents.policy import Fallback, JobPolicy, MailPolicy, Team
+from bot.policies.building import job_policy, our_team
+from bot.policies.layers import OURS, Layers, merged
 from bot.policies.specs import LocalSpec, SchedulerSpec
 
 REMEMBERED_JOBS = 50_000
@@ -30,6 +30,7 @@ class Policies:
     causes: tuple[Mapping[str, Any], ...]
     rules: RuleSet = field(repr=False, compare=False)
     layers: Layers = field(repr=False, compare=False)
+    mail: MailPolicy = field(default_factory=MailPolicy)
     rules_of_layers: Mapping[str, RuleSet] = field(default_factory=dict, repr=False, compare=False)
     _by_job: dict[JobKey, JobPolicy] = field(default_factory=dict, init=False, repr=False, compare=False)
     _rules_by_job: dict[JobKey, RuleSet] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -44,6 +45,8 @@ class Policies:
         policy = self._by_layers.get(signature)
         if policy is None:
             policy = job_policy(merged(layers), teams=self.teams, fallback=self.fallback, admins=self.admins)
+            if key.scheduler == OURS and policy.team is None:
+                policy = replace(policy, team=our_team(self.fallback, self.admins))
             self._by_layers[signature] = policy
         if len(self._by_job) >= REMEMBERED_JOBS:
             self._by_job.clear()

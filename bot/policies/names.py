@@ -8,6 +8,7 @@ from typing import Any
 
 from bot.policies.causes import Causes
 from bot.policies.findings import problem_at
+from bot.policies.layers import OURS
 from bot.policies.nodes import Node
 from bot.policies.problems import Problem, nearest
 from bot.policies.readings import quoted
@@ -22,6 +23,9 @@ def name_problems(root: Node, raw: Mapping[str, Any], *, causes: Causes) -> Iter
     """Every name that names nothing, and every mark of what is never safe."""
     teams = _keys(raw.get("teams"))
     schedulers = _keys(raw.get("schedulers"))
+    if OURS in schedulers:
+        message, hint = f"{quoted(OURS)} is ontrack's own name", "call the scheduler something else"
+        yield problem_at(root, ("schedulers", OURS), message, hint, key=True)
     yield from _platform_problems(root, ("causes",), raw.get("causes"), teams)
     for steps, settings in settings_in(raw):
         yield from _team_problems(root, (*steps, "team"), settings.get("team"), teams)

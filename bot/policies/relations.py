@@ -80,8 +80,10 @@ def _digest_problems(root: Node, steps: Steps, team: dict[str, Any]) -> Iterator
         return
     if hours is None:
         yield problem_at(root, steps, "a digest needs the team's hours", "write hours: beside it", key=True)
-    if slack is None or (isinstance(slack, dict) and slack.get("channel") is None):
-        yield problem_at(root, steps, "a digest needs the team's channel", "write slack: {channel: ...}", key=True)
+    without_channel = slack is None or (isinstance(slack, dict) and slack.get("channel") is None)
+    if without_channel and team.get("email") is None and team.get("manager") is None:
+        hint = "write slack: {channel: ...} or email: beside it"
+        yield problem_at(root, steps, "a digest needs the team's channel, its email or its manager", hint, key=True)
     if not isinstance(hours, dict):
         return
     try:

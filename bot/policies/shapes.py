@@ -31,6 +31,7 @@ from bot.policies.kinds import (
     Since,
     StartDeadline,
     Text,
+    UnprovenWord,
     UpTo90Days,
     UpToADay,
     UrgencyWord,
@@ -143,6 +144,7 @@ class ChaseShape(Shape):
     every_without_schedule: Duration | None = None
     acknowledgement: Duration | None = None
     holder_note_every: Duration | None = None
+    mail_after: Duration | None = None
     ladder: Annotated[list[StepShape], Field(min_length=1)] | None = None
 
 
@@ -267,6 +269,12 @@ class FallbackShape(Shape):
     email: Email | None = None
 
 
+class MailShape(Shape):
+    """How answers by mail are taken."""
+
+    unproven: UnprovenWord | None = None
+
+
 class PoliciesShape(Shape):
     """policies.yaml as a whole."""
 
@@ -277,4 +285,5 @@ class PoliciesShape(Shape):
     jobs: list[JobsShape] = Field(default=[])
     causes: list[CauseShape] = Field(default=[])
     fallback: FallbackShape = FallbackShape()
+    mail: MailShape = MailShape()
     admins: list[Person] = Field(default=[])

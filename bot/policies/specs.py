@@ -93,6 +93,11 @@ class MaestroSpec:
 SchedulerSpec = LocalSpec | EventsSpec | WebhookSpec | AirflowSpec | MaestroSpec
 
 
+def only_pushes(spec: SchedulerSpec | None) -> bool:
+    """Whether its runs are known by what it tells alone: no records can be read of a time in which nobody listened."""
+    return not isinstance(spec, LocalSpec)
+
+
 def scheduler_spec(
     name: str, shape: LocalShape | EventsShape | WebhookShape | AirflowShape | MaestroShape
 ) -> SchedulerSpec:

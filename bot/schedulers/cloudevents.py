@@ -4,12 +4,13 @@ It must not let a bad event cost another one, judge who may send what, or clean 
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any, NoReturn, TypeVar
 
 import msgspec
-from msgspec import Meta, Raw, Struct
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from bot import cron
 from bot.evidence.cleaning import clean
@@ -17,7 +18,8 @@ from bot.evidence.masking import mask_name
 from bot.evidence.types import ErrorReport
 from bot.incidents.keys import Cost, JobKey, RunRef, Trigger
 from bot.incidents.policy import Schedule
-from bot.policies.readings import Misread, read_duration
+from bot.incidents.target import Target
+from bot.policies.readings import Misread, read_clock_time, read_duration
 from bot.schedulers.cloudevents_body import TOO_DEEP, NotEvents, events_of
 from bot.sources import JobChange, SourceEvent, SourceKind
 
@@ -37,6 +39,7 @@ _PLACE = re.compile(r"(.*?)(?: - at `\$?\.?(.*)`)?", re.DOTALL)
 _MISSING = re.compile(r"Object missing required field `(.*)`")
 
 _Shape = TypeVar("_Shape")
+_Read = TypeVar("_Read")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +78,7 @@ class _Run(Struct):
     nominal_time: Instant | None = None
     started_at: Instant | None = None
     ended_at: Instant | None = None
+    finish_by: Instant | None = None
     rerun_key: Name | None = None
     url: Line | None = None
     trigger: Trigger | None = None
@@ -111,10 +115,17 @@ class _Schedule(Struct):
     next_run: Instant | None = None
 
 
+class _Target(Struct):
+    finish_within: Name | None = None
+    finish_by: Name | None = None
+    timezone: Name | None = None
+
+
 class _JobData(Struct):
     scheduler: Name
     job: Name
     schedule: _Schedule | None = None
+    target: _Target | UnsetType | None = UNSET
     owner: Line | None = None
     deleted: bool | None = None
     renamed_to: Name | None = None
@@ -211,6 +222,7 @@ def _run_event(envelope: _Envelope, kind: SourceKind, data: _RunData) -> SourceE
         ),
         started_at=started_at,
         ended_at=ended_at,
+        finish_by=_instant(run.finish_by, "data.run.finish_by"),
         will_retry=bool(run.will_retry) and kind is SourceKind.RUN_FAILED,
         rerun_key=_plain_name(run.rerun_key, "data.run.rerun_key") if run.rerun_key else None,
         error=_error(data.error, kind),
@@ -231,6 +243,7 @@ def _job_event(envelope: _Envelope, kind: SourceKind, data: _JobData) -> SourceE
         job=_job(data.scheduler, data.job),
         change=JobChange(
             schedule=_schedule(data.schedule) if data.schedule else None,
+            target=_target(data.target) if data.target is not UNSET else None,
             owner=clean(data.owner).strip() or None if data.owner else None,
             deleted=bool(data.deleted),
             renamed_to=_plain_name(data.renamed_to, "data.renamed_to") if data.renamed_to else None,
@@ -239,20 +252,41 @@ def _job_event(envelope: _Envelope, kind: SourceKind, data: _JobData) -> SourceE
 
 
 def _schedule(told: _Schedule) -> Schedule:
-    try:
-        every = read_duration(told.every) if told.every else None
-    except Misread as misread:
-        raise _Wrong("data.schedule.every", misread.message) from None
     schedule = Schedule(
         cron=told.cron or None,
         zone=told.timezone or "UTC",
-        every=every,
+        every=_read(read_duration, told.every, "data.schedule.every"),
         next_run_at=_instant(told.next_run, "data.schedule.next_run"),
     )
     wrong = cron.check(schedule)
     if wrong is not None:
         raise _Wrong("data.schedule", wrong)
     return schedule
+
+
+def _read(reading: Callable[[str], _Read], text: str | None, path: str) -> _Read | None:
+    try:
+        return reading(text) if text else None
+    except Misread as misread:
+        raise _Wrong(path, misread.message) from None
+
+
+def _target(told: _Target | None) -> Target:
+    """`null`, or a target that says nothing: there is none from now on."""
+    if told is None:
+        return Target()
+    if told.finish_within and told.finish_by:
+        raise _Wrong("data.target", "expected finish_within or finish_by, not both")
+    zone = told.timezone or "UTC"
+    try:
+        cron.zone_of(zone)
+    except ValueError as error:
+        raise _Wrong("data.target.timezone", str(error)) from None
+    return Target(
+        finish_within=_read(read_duration, told.finish_within, "data.target.finish_within"),
+        finish_by=_read(read_clock_time, told.finish_by, "data.target.finish_by"),
+        zone=zone,
+    )
 
 
 def _error(told: _Error | None, kind: SourceKind) -> ErrorReport | None:

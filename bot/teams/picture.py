@@ -33,7 +33,10 @@ class _Marked:
 
 
 class Teams:
-    """Handed to the Home tab and the digest; `thread_url` makes the address of a message from channel and `ts`."""
+    """Handed to the Home tab and the digest; `thread_url` makes the address of a message from channel and `ts`.
+
+    `mails`: mail is sent, so that whoever has an address is reached.
+    """
 
     def __init__(
         self,
@@ -42,7 +45,9 @@ class Teams:
         policies: Callable[[], Policies],
         people: Callable[[], People],
         thread_url: Callable[[str, str], str | None],
+        mails: bool = False,
     ) -> None:
+        self._mails = mails
         self._reads = reads
         self._policies = policies
         self._people = people
@@ -75,10 +80,10 @@ class Teams:
 
     def faults(self) -> tuple[OwnerFault, ...]:
         """Every owner record of policies.yaml that leads to nobody."""
-        return faults(self._policies(), self._people())
+        return faults(self._policies(), self._people(), mails=self._mails)
 
     def faults_of(self, team: Team) -> tuple[OwnerFault, ...]:
-        return team_faults(team, self._people())
+        return team_faults(team, self._people(), mails=self._mails)
 
     def ending(self, names: Collection[str], *, before: datetime) -> tuple[EndingLine, ...]:
         """The pauses and leaves of these teams that end before then, the first to end first."""
@@ -144,7 +149,7 @@ class Teams:
         if _void(mark, team):
             return Confirm.VOID
         people = self._people()
-        ids = {people.id_of(marker) or marker for marker in markers}
+        ids = {people.known_as(marker) for marker in markers}
         if people.read_at is not None and ids - (directory.owners - directory.inactive):
             return Confirm.LEFT
         return Confirm.OLD if since < now - OLD else None

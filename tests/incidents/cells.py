@@ -1,8 +1,11 @@
 """The cells of the (status x event) table: what may meet an occurrence, with everything that it refers to."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 
+from bot.incidents.absence import Absence
+from bot.incidents.downstream_events import DownstreamAlone, DownstreamHung, DownstreamRan
 from bot.incidents.events import (
     Acknowledged,
     AnswerKind,
@@ -11,6 +14,7 @@ from bot.incidents.events import (
     CauseMarked,
     Declined,
     DeliveryBuried,
+    DeliveryLate,
     Event,
     FixDeclared,
     HandBackWanted,
@@ -18,6 +22,7 @@ from bot.incidents.events import (
     LeaveWanted,
     NotFixed,
     NotNeeded,
+    NotObserved,
     OwedChoice,
     PauseWanted,
     Released,
@@ -37,11 +42,14 @@ from bot.incidents.events import (
 )
 from bot.incidents.keys import Action, Trigger
 from bot.incidents.model import Timer, TimerKind, timers_of
+from bot.incidents.policy import Door
 from bot.incidents.reruns import stop_key
 from bot.incidents.storm_events import StormTaken, ThreadWanted
+from bot.incidents.waits import Hung
 from tests.incidents.worlds import (
     ANA,
     DAY,
+    FINANCE_LIST,
     GIL,
     HOUR,
     MONDAY,
@@ -77,8 +85,16 @@ def events_of(play: Play) -> Iterator[tuple[str, Event]]:
     yield from _answers(play)
     buried = DeliveryBuried(destination="C0FINANCE", what="ask", code="channel_not_found", at=play.now)
     yield "DeliveryBuried", buried
+    yield "DeliveryBuried, a mail", replace(buried, destination=FINANCE_LIST.address, door=Door.EMAIL, code="5.1.1")
+    since = play.current.chase.asked_at or MONDAY
+    late_ask = DeliveryLate(destination="C0FINANCE", what="ask", code="ratelimited", since=since, at=play.now)
+    yield "DeliveryLate", late_ask
+    yield "DeliveryLate, no ask", replace(late_ask, what="evidence")
     moved = ThreadMoved(left="C0FINANCE", to="C0JOBS", url=None, code="is_archived", at=play.now)
     yield "ThreadMoved", moved
+    yield "DownstreamHung", DownstreamHung(job="shop/board", nominal_time=MONDAY, what=Hung.LATE, at=play.now)
+    yield "DownstreamRan", DownstreamRan(job="shop/board", nominal_time=MONDAY, at=play.now)
+    yield "DownstreamAlone", DownstreamAlone(job="shop/board", nominal_time=MONDAY, at=play.now)
 
 
 def _runs(play: Play) -> Iterator[tuple[str, Event]]:
@@ -104,6 +120,7 @@ def _runs(play: Play) -> Iterator[tuple[str, Event]]:
         yield "RunFailed, our rerun, the same way", failed(again, SAFE, at=now, rerun_key=key)
         yield "RunFailed, our rerun, differently", failed(again, UNKNOWN, at=now, rerun_key=key)
         yield "RunCancelled, our rerun", RunCancelled(run=again, at=now, rerun_key=key, by="Olga")
+    yield "NotObserved", NotObserved(absence=Absence(began_at=now - 6 * HOUR, ended_at=now), at=now)
     yield "ScheduleChanged", ScheduleChanged(at=now)
 
 

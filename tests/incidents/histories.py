@@ -19,6 +19,7 @@ from bot.incidents.events import (
     CauseMarked,
     Declined,
     DeliveryBuried,
+    DeliveryLate,
     Event,
     FixDeclared,
     HandBackWanted,
@@ -48,7 +49,7 @@ from bot.incidents.events import (
 from bot.incidents.keys import Action, Capability, Cost, Trigger
 from bot.incidents.lateness import NOT_FINISHED, NOT_STARTED
 from bot.incidents.model import AtEnd, Incident, RerunPhase, Status, Timer, TimerKind, timers_of
-from bot.incidents.policy import Hours, JobPolicy, Mode, RecoversBy, RerunPolicy, Urgency
+from bot.incidents.policy import Door, Hours, JobPolicy, Mode, RecoversBy, RerunPolicy, Urgency
 from bot.incidents.situation import Allowance, Decision, Situation
 from tests.incidents.worlds import (
     ALL,
@@ -72,12 +73,14 @@ from tests.incidents.worlds import (
     World,
     answered_by,
     by,
+    directory,
     failed,
     late,
     mark,
     run,
 )
 
+ADDRESSES = ("finance-data@example.com", "olga@example.com", "data-oncall@example.com", "pia@example.com")
 CAUSES = (SAFE, SAFE, SAFE, OTHER_SAFE, UNSAFE, UNKNOWN)
 TIMES = (MONDAY, MONDAY, MONDAY, MONDAY + DAY, MONDAY + 2 * DAY, None)
 MOMENT = timedelta(milliseconds=1)
@@ -140,6 +143,7 @@ class History:
         self.asked: Counter[str] = Counter()
         self.actions: dict[str, Action] = {}
         self.replaced: set[str] = set()
+        self.unknown_to_the_chat = self.rng.random() < 0.2
 
     def step(self) -> tuple[Incident | None, Event, Situation, Decision]:
         """The next event: the incident before it, the event, its surroundings and the decision."""
@@ -164,6 +168,14 @@ class History:
             "retired": self.rng.random() < 0.04,
             "last_good_at": self.rng.choice([None, self.now]),
         }
+        if self.unknown_to_the_chat:
+            drawn["directory"] = directory(
+                self.now,
+                owners=frozenset({ANA.id, BEN.id, "pia@example.com"}),
+                oncall_mentions=(),
+                team_mentions=(),
+                mail_alone=frozenset({"pia@example.com"}),
+            )
         return replace(self.world.situation(self.now), **drawn)
 
     @property
@@ -265,6 +277,16 @@ class History:
             CauseMarked(by=who, cause=self.rng.choice(CAUSES), safe=self.rng.random() < 0.5),
             ScheduleChanged(at=self.now),
             DeliveryBuried(destination="C0FINANCE", what="ask", code="is_archived", at=self.now),
+            DeliveryBuried(
+                destination=self.rng.choice(ADDRESSES), what="ask", code="5.1.1", at=self.now, door=Door.EMAIL
+            ),
+            DeliveryLate(
+                destination="C0FINANCE",
+                what=self.rng.choice(["ask", "approval", "evidence"]),
+                code="ratelimited",
+                since=self.now - self.rng.choice([10, 60, 600]) * MINUTE,
+                at=self.now,
+            ),
             ThreadMoved(left="C0FINANCE", to="C0JOBS", url=None, code="is_archived", at=self.now),
         ]
         return self.rng.choice(words)

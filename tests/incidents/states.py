@@ -51,6 +51,13 @@ def opened(cause: str = UNSAFE) -> Play:
     return play
 
 
+def open_mailed() -> Play:
+    """Nobody has answered until the step that also goes by mail."""
+    play = opened()
+    play.after(HOUR)
+    return play
+
+
 def nothing() -> Play:
     return Play()
 
@@ -245,6 +252,7 @@ STATES: dict[str, Callable[[], Play]] = {
     "open": opened,
     "open, cause unknown": lambda: opened(UNKNOWN),
     "open, Ben is on it": open_acknowledged,
+    "open, asked by mail": open_mailed,
     "open, a row of a storm": outages.in_storm,
     "open, taken out of a storm": outages.in_storm_opened,
     "open, its run is late": open_late,

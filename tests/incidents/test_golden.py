@@ -7,10 +7,12 @@ import os
 from datetime import datetime
 from pathlib import Path
 
+from bot.incidents.downstream_events import DownstreamEvent
 from bot.incidents.effects import AskScheduler, Effect, LookFor, MarkCause, Release, Reply, Reserve, Settle
 from bot.incidents.events import (
     AnswerKind,
     DeliveryBuried,
+    DeliveryLate,
     PersonEvent,
     RunEvent,
     SchedulerAnswered,
@@ -19,6 +21,7 @@ from bot.incidents.events import (
 )
 from bot.incidents.keys import Action
 from bot.incidents.model import Status, TimerKind, timers_of
+from bot.incidents.policy import Door
 from bot.incidents.situation import Decision
 from tests.incidents.cells import events_of
 from tests.incidents.states import STATES
@@ -45,7 +48,9 @@ def test_every_status_and_every_event_is_in_the_table() -> None:
         TimerDue,
         SchedulerAnswered,
         DeliveryBuried,
+        DeliveryLate,
         ThreadMoved,
+        *DownstreamEvent.__args__,
     }
     assert {event.timer.kind for event in events if isinstance(event, TimerDue)} == set(TimerKind)
     answers = {(event.action, event.answer) for event in events if isinstance(event, SchedulerAnswered)}
@@ -91,7 +96,9 @@ def _effect(effect: Effect) -> str:
         case Reply():
             said = effect.facts.get("state") or effect.facts.get("ask") or effect.facts.get("what")
             whom = ", ".join(mention.name for mention in effect.mention)
-            return f"{effect.kind}{f' {said}' if said else ''}{f' @{whom}' if whom else ''}"
+            mail = ", ".join(one.address for one in effect.elsewhere if one.door is Door.EMAIL)
+            said = f"{effect.kind}{f' {said}' if said else ''}{f' @{whom}' if whom else ''}"
+            return f"{said}{f' by mail to {mail}' if mail else ''}"
         case AskScheduler() | LookFor():
             return f"{type(effect).__name__} {effect.action}"
         case Settle():

@@ -25,7 +25,7 @@ from bot.incidents.events import (
 from bot.incidents.keys import Action
 from bot.incidents.model import Incident, RerunPhase, Status, TimerKind, timers_of
 from bot.incidents.people import Person, Standing
-from bot.incidents.policy import Mode
+from bot.incidents.policy import Door, Mode
 from bot.incidents.situation import Decision, Situation
 from tests.incidents.histories import History
 from tests.incidents.worlds import TEAM, UNKNOWN, UNSAFE, effects
@@ -53,6 +53,8 @@ FACTS = {
     ReplyKind.CAUSE: {"by", "cause"},
     ReplyKind.HANDED: {"by", "to", "was", "note", "back", "asked"},
     ReplyKind.MOVED: {"left", "url", "code"},
+    ReplyKind.CHANGED: {"reason"},
+    ReplyKind.DOWNSTREAM: {"what", "job", "hung", "jobs", "delay"},
 }
 OWNERS_WORD = (NotNeeded, FixDeclared, UndoWanted, LeaveWanted, PauseWanted, RetireWanted)
 
@@ -72,6 +74,7 @@ def holds(before: Incident | None, event: Event, situation: Situation, decision:
     _settled(before, event, after)
     for reply in effects(Reply, [decision]):
         assert FACTS[reply.kind] <= set(reply.facts), reply.kind
+    _mailed(before, situation, decision)
     if situation.policy.mode is Mode.OBSERVE:
         assert not [reply for reply in effects(Reply, [decision]) if reply.mention or reply.elsewhere]
         assert not [reserve for reserve in effects(Reserve, [decision]) if reserve.automatic]
@@ -105,6 +108,15 @@ def _licensed(situation: Situation, before: Incident | None, decision: Decision)
             one.cause == owed.failure.cause and one.team == TEAM.name and not one.void for one in situation.marks
         )
         assert situation.policy.mode is Mode.ACT
+
+
+def _mailed(before: Incident | None, situation: Situation, decision: Decision) -> None:
+    """A reply goes to an address at most once, and to none at which a mail about it could not be delivered."""
+    for reply in effects(Reply, [decision]):
+        mails = [one.address.lower() for one in reply.elsewhere if one.door is Door.EMAIL]
+        assert len(mails) == len(set(mails))
+        assert not mails or Door.EMAIL in situation.doors
+        assert before is None or not set(mails) & set(before.unreached)
 
 
 def _alive(after: Incident | None, situation: Situation, now: datetime) -> None:

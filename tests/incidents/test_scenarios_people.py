@@ -161,7 +161,13 @@ def test_an_owner_record_that_leads_to_nobody_falls_to_the_fallback_and_says_so(
     world = World(policy=replace(POLICY, team=replace(TEAM, members=(), usergroup=None)))
     play = Play(world)
     nobody = directory(
-        play.now, owners=frozenset(), oncall=frozenset(), oncall_mentions=(), team_mentions=(), emails=()
+        play.now,
+        owners=frozenset(),
+        oncall=frozenset(),
+        oncall_mentions=(),
+        team_mentions=(),
+        oncall_mail=(),
+        team_mail=(),
     )
     decision = play.tell(failed(cause=UNSAFE), directory=nobody)
     ask = next(reply for reply in effects(Reply, [decision]) if reply.kind is ReplyKind.ASK)

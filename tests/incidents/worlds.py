@@ -25,7 +25,7 @@ from bot.incidents.events import (
 from bot.incidents.keys import Action, Capability, Cost, JobKey, RunRef, Trigger
 from bot.incidents.lateness import NOT_STARTED
 from bot.incidents.model import Failure, Incident, Status, timers_of
-from bot.incidents.people import By, Directory, Mention, MentionKind, Person
+from bot.incidents.people import By, Destination, Directory, Mention, MentionKind, Person
 from bot.incidents.policy import Door, Fallback, JobPolicy, Rota, SafeMark, Team
 from bot.incidents.situation import Allowance, Answering, Decision, Situation
 
@@ -41,6 +41,9 @@ STRANGER = Person(id="U0OUT", name="Sam")
 BOT = Person(id="U0BOT", name="a bot")
 ONCALL_MENTION = Mention(kind=MentionKind.GROUP, id="S0FINONCALL", name="finance on-call")
 TEAM_MENTION = Mention(kind=MentionKind.GROUP, id="S0FINDATA", name="finance data")
+
+FINANCE_LIST = Destination(door=Door.EMAIL, address="finance-data@example.com", shared=True)
+MARIA = Person(id="U0MARIA", name="Maria")
 
 SAFE, OTHER_SAFE, UNSAFE, UNKNOWN = "network.connection_reset", "service.throttled", "data.schema_changed", "unknown"
 TEAM = Team(
@@ -64,6 +67,12 @@ def mark(cause: str, team: str = TEAM.name, void: str | None = None, since: date
     return SafeMark(cause=cause, team=team, by=ANA.id, since=since, void=void)
 
 
+def own_address(person: Person) -> Destination:
+    """The mail address of one person."""
+    address = person.id if "@" in person.id else f"{person.name.lower()}@example.com"
+    return Destination(door=Door.EMAIL, address=address, person=person.id)
+
+
 def directory(now: datetime, **changes: Any) -> Directory:
     fresh = Directory(
         owners=frozenset({ANA.id, BEN.id}),
@@ -72,7 +81,9 @@ def directory(now: datetime, **changes: Any) -> Directory:
         inactive=frozenset({BOT.id}),
         oncall_mentions=(ONCALL_MENTION,),
         team_mentions=(TEAM_MENTION,),
-        emails=("finance-data@example.com",),
+        oncall_mail=(own_address(ONCALL),),
+        team_mail=(FINANCE_LIST,),
+        manager_mail=(own_address(MARIA),),
         read_at=now,
     )
     return replace(fresh, **changes)
@@ -88,7 +99,9 @@ def answering(team: Team, now: datetime) -> Answering:
         oncall=frozenset({GIL.id}),
         oncall_mentions=(PLATFORM_MENTION,),
         team_mentions=(PLATFORM_MENTION,),
-        emails=("platform@example.com",),
+        oncall_mail=(own_address(GIL),),
+        team_mail=(own_address(GIL),),
+        manager_mail=(),
     )
     return Answering(team=team, directory=theirs)
 
@@ -140,7 +153,7 @@ def failed(of: RunRef | None = None, cause: str = SAFE, at: datetime | None = No
 
 
 def late(at: datetime = MONDAY, cause: str = NOT_STARTED) -> RunLate:
-    how = failure(run(at), cause, at + 15 * MINUTE)
+    how = failure(run(at), cause, at + 15 * MINUTE, due_at=at + 15 * MINUTE)
     return RunLate(failure=how, at=how.at, deadline_at=how.at)
 
 

@@ -31,7 +31,12 @@ def test_a_team_may_do_without(word: str) -> None:
     assert due(f"{TEAM}    digest: {word}\n") is None
 
 
-def test_without_hours_or_a_channel_there_is_none() -> None:
+@pytest.mark.parametrize("reader", ["email: core@example.com", "manager: maria@example.com"])
+def test_mail_can_carry_it_as_well(reader: str) -> None:
+    assert due(TEAM.replace("slack: {channel: C0CORE}", reader)) == time(8, 30)
+
+
+def test_without_hours_or_anybody_to_read_it_there_is_none() -> None:
     assert due("version: 1\nteams: {core: {slack: {channel: C0CORE}}}") is None
     assert due(TEAM.replace("channel: C0CORE", "usergroup: S0CORE")) is None
 
@@ -57,6 +62,6 @@ def test_a_digest_that_nobody_could_get_is_refused() -> None:
     problems = check('version: 1\nteams: {core: {digest: {at: "09:00"}}}', env={})
 
     assert [problem.message for problem in problems] == [
-        "a digest needs the team's channel",
+        "a digest needs the team's channel, its email or its manager",
         "a digest needs the team's hours",
     ]

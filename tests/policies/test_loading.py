@@ -6,7 +6,18 @@ from pathlib import Path
 import pytest
 
 from bot.incidents.keys import Capability, JobKey
-from bot.incidents.policy import Audience, BudgetLimit, Door, JobPolicy, Mode, Period, Schedule, Step
+from bot.incidents.policy import (
+    Audience,
+    BudgetLimit,
+    Door,
+    JobPolicy,
+    MailPolicy,
+    Mode,
+    Period,
+    Schedule,
+    Step,
+    Unproven,
+)
 from bot.policies import EventsSpec, LocalJobSpec, LocalSpec, Policies, WebhookSpec, check, load, void_marks
 from tests.policies.texts import ENV, SKETCH
 
@@ -101,6 +112,28 @@ jobs: [{match: "*", chase: {ladder: [{after: 0s, ask: manager, by: [dm, email]}]
 
     assert made.chase.floor == timedelta(seconds=1)
     assert made.chase.ladder == (Step(after=timedelta(0), ask=Audience.MANAGER, by=(Door.DM, Door.EMAIL)),)
+
+
+@pytest.mark.parametrize(
+    ("text", "unproven"),
+    [
+        ("", Unproven.REFUSE),
+        ("mail:", Unproven.REFUSE),
+        ("mail: {}", Unproven.REFUSE),
+        ("mail: {unproven: null}", Unproven.REFUSE),
+        ("mail: {unproven: refuse}", Unproven.REFUSE),
+        ("mail: {unproven: confirm}", Unproven.CONFIRM),
+    ],
+)
+def test_an_answer_of_an_unproven_sender_is_refused_unless_the_file_says_otherwise(
+    text: str, unproven: Unproven
+) -> None:
+    assert load(f"version: 1\n{text}", env={}).mail == MailPolicy(unproven=unproven)
+
+
+def test_an_ask_that_is_late_goes_by_mail_after_the_time_of_the_file() -> None:
+    assert policy("").chase.mail_after == timedelta(minutes=10)
+    assert policy("defaults: {chase: {mail_after: 90s}}").chase.mail_after == timedelta(seconds=90)
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,16 @@ def test_every_value_tells_where_it_comes_from() -> None:
         "from": "jobs[0]",
         "line": 17,
     }
+    assert values["chase.mail_after"] == {"value": "10m", "from": "built in", "line": None}
+    assert values["mail.unproven"] == {"value": "refuse", "from": "built in", "line": None}
+
+
+def test_what_holds_for_all_jobs_is_shown_with_each() -> None:
+    text = "version: 1\ndefaults: {chase: {mail_after: 2m}}\nmail:\n  unproven: confirm\n"
+    values = show(load(text, env={}), JobKey(scheduler="cron", name="load"))["values"]
+
+    assert values["mail.unproven"] == {"value": "confirm", "from": "mail", "line": 4}
+    assert values["chase.mail_after"] == {"value": "2m", "from": "defaults", "line": 2}
 
 
 def test_a_void_mark_says_why() -> None:
@@ -94,6 +104,8 @@ def test_editors_take_good_files(text: str) -> None:
         "version: 1\ndefaults: {rerun: {backoff: 5}}",
         "version: 1\nschedulers: {a: {type: airflow, urll: https://a.example.com}}",
         "version: 1\njobs: [{team: a}]",
+        "version: 1\nmail: {unproven: trust}",
+        "version: 1\ndefaults: {chase: {mail_after: 10}}",
     ],
 )
 def test_editors_refuse_bad_files(text: str) -> None:

@@ -98,20 +98,6 @@ def test_after_six_hours_of_downtime_missed_asks_collapse_into_one(world: World)
     assert world.mentions()[-1].at == world.now
 
 
-@pytest.mark.scenario(34)
-def test_runs_that_came_late_while_the_bot_was_down_are_worked_out(build_world: Build) -> None:
-    world = build_world(policies=POLICIES.replace("start: off", "start: 0s"))
-    world.moves_to("01:00")
-    world.has_run("orders")
-    world.clock.now += timedelta(hours=6)
-    world.kill()
-    world.settles()
-
-    (incident,) = world.incidents("orders")
-    assert incident.failure.cause == "late.not_started"
-    assert len(world.mentions()) == 1
-
-
 @pytest.mark.scenario(43)
 def test_a_low_urgency_failure_of_friday_night_waits_for_the_teams_hours(world: World) -> None:
     world.fails("report", at="Fri 22:00", nominal="Fri 03:00", log=LOST_COLUMN)
