@@ -1,9 +1,12 @@
 """What readiness is made of: each dependency that is set up, asked whether it works. It mends nothing."""
 
 from collections.abc import Callable
+from datetime import datetime, timedelta
 
 from bot.adapters.slack import SlackChat
 from bot.adapters.slack_scopes import missing_scopes
+from bot.adapters.smtp import SmtpMail
+from bot.compose.doctor_mail import trouble
 from bot.compose.host_clock import clock_trouble
 from bot.policies import PolicyFile
 from bot.ports import Clock, SendFailed
@@ -12,17 +15,32 @@ from bot.store import Storage, StorageDown
 from handlers.health import OK
 from storage.clock import DatabaseClock
 
+MAIL_EVERY = timedelta(minutes=1)
+"""A refused login that is tried too often closes the account."""
+
 
 class Checks:
-    """The checks of one process. `host_clock` is this machine's, whatever time is played; SQLite has no other."""
+    """The checks of one process. `host_clock` is this machine's, whatever time is played; SQLite has no other.
+
+    `mail`: the server that sends, where it is one of ours to ask.
+    """
 
     def __init__(
-        self, settings: Settings, policies: PolicyFile, storage: Storage, slack: SlackChat | None, host_clock: Clock
+        self,
+        settings: Settings,
+        policies: PolicyFile,
+        storage: Storage,
+        slack: SlackChat | None,
+        host_clock: Clock,
+        *,
+        mail: SmtpMail | None = None,
     ) -> None:
         self._policies = policies
         self._storage = storage
         self._slack = slack
         self._host_clock = host_clock
+        self._mail = mail
+        self._mail_said: tuple[datetime, str] | None = None
         shared = not settings.database_url.startswith("sqlite:")
         self._database_now = DatabaseClock(settings.database_url) if shared else None
 
@@ -32,6 +50,8 @@ class Checks:
             checks["clock"] = self._clocks
         if self._slack is not None:
             checks["slack"] = self._slack_state
+        if self._mail is not None:
+            checks["mail"] = self._mail_state
         return checks
 
     def close(self) -> None:
@@ -65,3 +85,19 @@ class Checks:
         except SendFailed as failed:
             return failed.code
         return f"the token lacks {', '.join(missing)}: add them to the app and reinstall it" if missing else OK
+
+    def _mail_state(self) -> str:
+        now = self._host_clock()
+        if self._mail is None:
+            return OK
+        if self._mail_said is None or now - self._mail_said[0] >= MAIL_EVERY:
+            self._mail_said = now, _asked(self._mail)
+        return self._mail_said[1]
+
+
+def _asked(mail: SmtpMail) -> str:
+    try:
+        mail.check()
+    except SendFailed as failed:
+        return trouble(mail, failed)
+    return OK

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from bot.directory import DirectoryRefresher
+from bot.directory import DirectoryRefresher, broken_in, loaded
 from bot.people import People
 from bot.store import Storage
 
@@ -29,6 +29,9 @@ class FollowedDirectory:
             again = self._refresher.step(now)
             self._people = self._refresher.people()
             return again
-        people, groups = self._storage.load_people()
-        self._people = People(people=people, groups=groups)
-        return now + (FOLLOWED_EVERY if people else FIRST_FOLLOWED_EVERY)
+        self._people = loaded(self._storage, now)
+        return now + (FOLLOWED_EVERY if self._people.read_at is not None else FIRST_FOLLOWED_EVERY)
+
+    def read_broken(self, now: datetime) -> None:
+        """An address was marked, or mended: whoever is asked from now on is asked elsewhere, or there again."""
+        self._people = self._people.with_broken(broken_in(self._storage, now))

@@ -36,10 +36,10 @@ class Role(StrEnum):
 
 
 THREADS = {
-    Role.RUN: ("timers", "delivery", "schedulers", "directory", "digests", "policies"),
-    Role.WEB: ("directory", "policies"),
+    Role.RUN: ("timers", "delivery", "schedulers", "directory", "digests", "lineage", "silence", "policies"),
+    Role.WEB: ("directory", "silence", "policies"),
     Role.WORKER: ("delivery", "directory", "policies"),
-    Role.CLOCK: ("timers", "delivery", "schedulers", "directory", "digests", "policies"),
+    Role.CLOCK: ("timers", "delivery", "schedulers", "directory", "digests", "lineage", "silence", "policies"),
 }
 
 

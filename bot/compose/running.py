@@ -92,11 +92,15 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def serve(service: Service, listening: socket.socket, told: "Told") -> None:
-    """Answer requests until told to stop; those under way are answered."""
+    """Answer requests until told to stop; those under way are answered.
+
+    Whom a request comes from is the connection's own word: what a proxy says of it is judged where it is asked for.
+    """
     config = uvicorn.Config(
         service.app,
         log_config=None,
         access_log=False,
+        proxy_headers=False,
         timeout_keep_alive=75,
         timeout_graceful_shutdown=REQUESTS_END,
         server_header=False,

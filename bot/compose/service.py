@@ -20,8 +20,10 @@ from bot.intake.inbound import PolicyChanged
 from bot.policies import PolicyFile
 from bot.ports import Clock
 from bot.reads import Records
+from bot.render.pages import compile_pages
 from bot.render.templates import compile_all
 from bot.settings import Settings
+from bot.silence import Silence
 from bot.store import StorageDown
 from bot.store.together import Hints
 from handlers.ticker import Ticker
@@ -58,6 +60,8 @@ class Service:
     steps: Mapping[str, Step]
     clock: Clock
     open_hints: Callable[[Callable[[], None]], Hints]
+    silence: Silence
+    parting: list[Callable[[], None]] = field(default_factory=list)
     closing: list[Callable[[], None]] = field(default_factory=list)
     hints: Hints | None = None
 
@@ -66,6 +70,8 @@ class Service:
         self.schedulers.follow(self.policies.current)
         self.hints = self.open_hints(self.wake)
         self.leadership.begin()
+        if self.role.may_lead:
+            self.silence.be_there(self.clock())
         for ticker in self.tickers.values():
             ticker.start()
         threading.Thread(target=self._warm_up, name="warm-up", daemon=True).start()
@@ -76,12 +82,15 @@ class Service:
             error=ErrorReport(log="KeyError: 'amount'"), facts={}, last_good=None, rules=self.policies.current.rules
         )
         compile_all()
+        compile_pages()
 
     def stop(self) -> bool:
         """Stop taking up work, let what is under way end, but not for long, and hand the leases and the lead back.
 
         False: some threads are still at it; what they send will be looked for.
         """
+        for part in self.parting:
+            part()
         working = [ticker.stop for name, ticker in self.tickers.items() if name != LEADING]
         stepped = ended(working, within=STEPS_END)
         stood_back = ended([self._stand_back], within=TALK_ENDS)
@@ -128,7 +137,7 @@ class Service:
 
     def lead(self) -> None:
         """Now this process may do what only the leader does."""
-        for name in ("schedulers", "directory", "delivery", "digests"):
+        for name in ("schedulers", "directory", "delivery", "digests", "lineage", "late", "mailbox"):
             self.poke(name, self.clock())
 
     def look_at_policies(self, now: datetime) -> datetime | None:

@@ -3,7 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from bot.adapters.slack import SlackChat
 from bot.adapters.slack_sockets import SlackSockets
+from bot.ports import Clock
 from bot.settings import Settings
 from handlers.health import OK
 from handlers.slack.app import dispatcher, http_door
@@ -28,6 +30,13 @@ class SlackSide:
         """What readiness asks of it."""
         sockets = self.sockets
         return {} if sockets is None else {SOCKETS: lambda: sockets.trouble or OK}
+
+
+def slack_of(settings: Settings, clock: Clock) -> SlackChat | None:
+    """The workspace that the environment names."""
+    if settings.slack_bot_token is None:
+        return None
+    return SlackChat(token=settings.slack_bot_token, clock=clock, base_url=settings.slack_api_url)
 
 
 def slack_side(settings: Settings, *, desk: Desk, ours: Ours, wake: Callable[[], None]) -> SlackSide:

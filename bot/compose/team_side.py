@@ -19,6 +19,7 @@ from bot.teams import Teams
 class TeamSide:
     """`homes` is for the door; what is told by itself is told by the process that leads."""
 
+    teams: Teams
     homes: Homes
     digests: Digests
     owner_reports: OwnerReports
@@ -47,13 +48,18 @@ def team_side(
     written: Callable[[], None],
     read_for: Callable[[], str | None],
     leads: Callable[[], bool],
+    mails: bool = False,
 ) -> TeamSide:
-    """`written` is told when a notice waits for delivery; `read_for` names the policies of the last whole directory."""
-    teams = Teams(reads=storage.reads, policies=policies, people=people, thread_url=thread_url)
+    """`written` is told when a notice waits for delivery; `read_for` names the policies of the last whole directory.
+
+    `mails`: mail is sent.
+    """
+    teams = Teams(reads=storage.reads, policies=policies, people=people, thread_url=thread_url, mails=mails)
     return TeamSide(
+        teams=teams,
         homes=Homes(reads=storage.reads, teams=teams, people=people, snapshot_of=snapshot_of, clock=clock),
-        digests=Digests(storage=storage, teams=teams, people=people, written=written),
-        owner_reports=OwnerReports(storage=storage, teams=teams, policies=policies, written=written),
+        digests=Digests(storage=storage, teams=teams, people=people, written=written, mails=mails),
+        owner_reports=OwnerReports(storage=storage, teams=teams, policies=policies, written=written, mails=mails),
         policies=policies,
         read_for=read_for,
         leads=leads,

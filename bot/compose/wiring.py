@@ -1,25 +1,25 @@
 """Builds a service from its settings: storage, use cases, adapters and doors, and the threads that drive them."""
 
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from uuid import uuid4
 
-from prometheus_client import CollectorRegistry
-
-from bot.adapters.slack import SlackChat
-from bot.compose.checks import Checks
+from bot.compose.common import Common
 from bot.compose.delivery_side import DeliveryParts, delivery_side
 from bot.compose.ending import Senders
 from bot.compose.leading import Leadership
+from bot.compose.mail_side import LATE, MAILBOX, mail_side, record_url
 from bot.compose.people import FollowedDirectory
-from bot.compose.post import Post
+from bot.compose.post import Post, post_of
 from bot.compose.roles import Role, check_database
 from bot.compose.schedulers import Connect, Schedulers, connected
 from bot.compose.service import LEADING, Service, Step, utc_now
-from bot.compose.slack_side import SOCKETS, SlackSide, slack_side
+from bot.compose.slack_side import SOCKETS, slack_of
+from bot.compose.source_side import LINEAGE, source_side
 from bot.compose.team_side import team_side
 from bot.compose.thread_url import ThreadUrl
+from bot.compose.web_side import WebParts, WebSide, web_side
 from bot.delivery import Deliverer, Pace
 from bot.directory import DirectoryRefresher
 from bot.incidents.policy import Door
@@ -28,20 +28,13 @@ from bot.intake.worlds import Worlds
 from bot.policies import Policies, PolicyFile
 from bot.ports import Clock
 from bot.reads import Records
-from bot.render.modal_parts import CauseChoice
 from bot.settings import Settings
+from bot.signed import Signer
+from bot.silence import Silence
 from bot.sources import SourceEvent
 from bot.store import EVERYTHING, Committed, Share
 from bot.timers import Timers
-from handlers.events import events_door
-from handlers.health import Health
-from handlers.http import web_app
-from handlers.meters import Meters
-from handlers.slack.answers import PrivateAnswers
-from handlers.slack.desk import Desk
 from handlers.ticker import Ticker
-from handlers.tokens import SourceTokens
-from handlers.wire import Door as HttpDoor
 from storage.migrating import migrate
 from storage.opening import SqlStorage, open_storage
 from storage.together import open_hints, open_leader
@@ -49,6 +42,8 @@ from storage.together import open_hints, open_leader
 DELIVERERS = 16
 SLACKS_PACE = Pace()
 POLICIES_EVERY = timedelta(seconds=5)
+LATE_EVERY = timedelta(seconds=2)
+LINEAGE_EVERY = timedelta(seconds=5)
 SWEEP = timedelta(seconds=30)
 
 
@@ -76,6 +71,7 @@ def build(
     instance = f"{role}-{socket.gethostname()}-{uuid4().hex[:8]}"
     storage = open_storage(settings.database_url, instance=instance)
     senders = Senders(threads) if threads else None
+    post = post or post_of(settings, clock)
     return _Wiring(settings, policies, storage, role, pace, senders, clock, connect, post).service()
 
 
@@ -101,8 +97,8 @@ class _Wiring:
         self._service: Service | None = None
         self._senders = senders
         self._clock = clock
-        self._post = post
-        self._slack = _slack(settings, clock)
+        self._signer = Signer(settings.secret_key) if settings.secret_key is not None else None
+        self._slack = slack_of(settings, clock)
         leader = open_leader(settings.database_url) if role.may_lead else None
         self._leadership = Leadership(leader, gained=self._begin_to_lead, leading=self._lead)
         refresher = DirectoryRefresher(source=self._slack, storage=storage, policies=self._current, clock=clock)
@@ -128,6 +124,7 @@ class _Wiring:
             people=self._directory.people,
             clock=clock,
             thread_url=self._thread_url,
+            record_url=record_url(self._signer, settings.public_url, clock),
         )
         self._teams = team_side(
             storage=storage,
@@ -136,9 +133,10 @@ class _Wiring:
             thread_url=self._thread_url,
             snapshot_of=self._records.snapshot,
             clock=clock,
-            written=lambda: self._committed(Committed(more=True)),
+            written=self._written,
             read_for=lambda: refresher.complete_for,
             leads=self._leads,
+            mails=post is not None,
         )
         self._intake = Intake(
             storage=storage,
@@ -149,33 +147,52 @@ class _Wiring:
             born_leased=senders is not None and role.sends_at_once,
             share=self._share,
         )
+        self._silence = Silence(
+            store=storage,
+            take_in=self._intake.take_in,
+            heard=self._intake.heard,
+            policies=self._current,
+            leads=self._leads,
+        )
         self._timers = Timers(storage=storage, take_in=self._intake.take_in)
-        self._deliverer = self._delivery(pace)
+        common = self._common()
+        self._sources = source_side(common, worlds=worlds, later=lambda at: self._poke(LINEAGE, at))
+        self._mail = mail_side(common, post, written=self._written)
+        self._deliverer = self._delivery(common, pace)
+        self._web = self._answering(common)
+
+    def _common(self) -> Common:
+        return Common(
+            settings=self._settings,
+            policy_file=self._policies,
+            storage=self._storage,
+            slack=self._slack,
+            signer=self._signer,
+            directory=self._directory,
+            thread_url=self._thread_url,
+            records=self._records,
+            take_in=self._intake.take_in,
+            clock=self._clock,
+            leads=self._leads,
+        )
 
     def service(self) -> Service:
-        private = PrivateAnswers(to=self._slack, at_once=self._senders is None) if self._slack is not None else None
-        closing: list[Callable[[], None]] = []
-        if self._senders is not None:
-            closing.append(self._senders.end)
-        if private is not None and self._slack is not None:
-            closing += [private.close, self._slack.close]
-        meters = Meters(CollectorRegistry())
-        checks = Checks(self._settings, self._policies, self._storage, self._slack, utc_now)
-        closing.append(checks.close)
-        slack = self._slack_side(meters, private)
-        closing[:0] = slack.closing
-        health = Health(checks={**checks.by_name(), **slack.checks}, clock=self._clock)
-        doors = self._doors(meters, slack) if self._role.answers else []
-        app = web_app(doors=doors, health=health, meters=meters)
+        web = self._web
         steps: dict[str, Step] = {
             "timers": self._timers.step,
             "delivery": self._deliver,
             "schedulers": self._drive,
             "directory": self._look_around,
             "digests": self._teams.hand_over,
+            LINEAGE: self._sources.look_at_lineage,
+            "silence": self._silence.step,
         }
-        if slack.sockets is not None:
-            steps[SOCKETS] = slack.sockets.step
+        if web.slack.sockets is not None:
+            steps[SOCKETS] = web.slack.sockets.step
+        if self._mail is not None and self._role.may_lead:
+            steps[LATE] = self._look_at_late
+            if self._mail.door is not None:
+                steps[MAILBOX] = self._mail.door.step
         tickers: dict[str, Ticker] = {}
         self._service = Service(
             role=self._role,
@@ -187,24 +204,32 @@ class _Wiring:
             directory=self._directory,
             leadership=self._leadership,
             records=self._records,
-            app=app,
+            app=web.app,
             tickers=tickers,
             steps=steps,
             clock=self._clock,
+            silence=self._silence,
             open_hints=lambda woken: open_hints(self._settings.database_url, woken=woken),
-            closing=closing,
+            parting=[self._mail.door.close] if self._mail is not None and self._mail.door is not None else [],
+            closing=[*web.first, *self._ending(), *web.last],
         )
         driven: dict[str, Step] = {**steps, "policies": self._service.look_at_policies}
-        every = {"policies": POLICIES_EVERY}
+        every = {"policies": POLICIES_EVERY, LATE: LATE_EVERY, LINEAGE: LINEAGE_EVERY}
+        optional = [name for name in (SOCKETS, LATE, MAILBOX) if name in steps]
         tickers |= {
             name: Ticker(step=driven[name], clock=self._clock, at_least_every=every.get(name, SWEEP))
-            for name in self._role.threads
+            for name in (*self._role.threads, *optional)
         }
         if self._role.may_lead:
             tickers[LEADING] = Ticker(step=self._leadership.step, clock=self._clock)
-        if SOCKETS in steps:
-            tickers[SOCKETS] = Ticker(step=steps[SOCKETS], clock=self._clock, at_least_every=SWEEP)
         return self._service
+
+    def _ending(self) -> Iterator[Callable[[], None]]:
+        """What is under way is sent, then no mail any more."""
+        if self._senders is not None:
+            yield self._senders.end
+        if self._mail is not None:
+            yield self._mail.close
 
     def _leads(self) -> bool:
         return self._leadership.leads
@@ -240,6 +265,17 @@ class _Wiring:
         self._teams.directory_read(now)
         return again
 
+    def _look_at_late(self, now: datetime) -> datetime | None:
+        """What does not reach the workspace goes by mail; only the leader says so."""
+        if self._mail is None or not self._leads():
+            return None
+        self._directory.read_broken(now)
+        return self._mail.late.step(now)
+
+    def _written(self) -> None:
+        """A message that no decision wrote waits to be sent."""
+        self._committed(Committed(more=True))
+
     def _current(self) -> Policies:
         return self._policies.current
 
@@ -271,55 +307,30 @@ class _Wiring:
         if self._service is not None:
             self._service.hint()
 
-    def _delivery(self, pace: Pace) -> Deliverer:
+    def _delivery(self, common: Common, pace: Pace) -> Deliverer:
         return delivery_side(
             DeliveryParts(
-                storage=self._storage,
-                chat=self._slack,
-                records=self._records,
+                common=common,
+                mailer=self._mail.mailer if self._mail is not None else None,
+                take_in=self._mail.take_in if self._mail is not None else common.take_in,
                 schedulers=self._schedulers,
-                policies=self._current,
-                take_in=self._intake.take_in,
-                thread_url=self._thread_url,
-                clock=self._clock,
                 pace=pace,
                 senders=self._senders,
-                leads=self._leads,
                 share=self._share,
                 poke=self._poke_delivery,
                 handed=self._handed,
             )
         )
 
-    def _doors(self, meters: Meters, slack: SlackSide) -> list[HttpDoor]:
-        tokens = SourceTokens(self._settings.source_tokens)
-        events = events_door(tokens=tokens, take_in=self._intake.take_in, meters=meters)
-        return [events] if slack.http is None else [events, slack.http]
-
-    def _slack_side(self, meters: Meters, private: PrivateAnswers | None) -> SlackSide:
-        if private is None or not self._role.answers:
-            return SlackSide()
-        desk = Desk(
-            take_in=self._intake.take_in,
-            reads=self._records,
-            homes=self._teams.homes,
-            answers=private,
-            causes=self._causes,
-            clock=self._clock,
-            meters=meters,
+    def _answering(self, common: Common) -> WebSide:
+        return web_side(
+            WebParts(
+                common=common,
+                answers=self._role.answers,
+                at_once=self._senders is None,
+                teams=self._teams,
+                mail=self._mail,
+                sources=self._sources,
+                wake=lambda: self._poke(SOCKETS, self._clock()),
+            )
         )
-        return slack_side(
-            self._settings,
-            desk=desk,
-            ours=lambda: self._thread_url.workspace,
-            wake=lambda: self._poke(SOCKETS, self._clock()),
-        )
-
-    def _causes(self) -> tuple[CauseChoice, ...]:
-        return tuple((rule.id, rule.title) for rule in self._current().every_rule())
-
-
-def _slack(settings: Settings, clock: Clock) -> SlackChat | None:
-    if settings.slack_bot_token is None:
-        return None
-    return SlackChat(token=settings.slack_bot_token, clock=clock, base_url=settings.slack_api_url)
