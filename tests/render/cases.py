@@ -42,10 +42,8 @@ ONCALL = Mention(kind=MentionKind.GROUP, id="S0FINONCALL", name="fin-oncall")
 CALL_ANA = Mention(kind=MentionKind.PERSON, id="U0ANA", name="Ana")
 ALL_POWERS = frozenset(Capability) - {Capability.FRESH_START}
 RUN = RunRef(run_id="scheduled__2026-11-30", nominal_time=DUE, url="https://airflow.example.com/runs/1")
-HOSTILE = (
-    "<!channel> <@U0ANA> <https://evil.example/|click> `*_~ & \u202eevil\u202c \x00\x07 :rotating_light: @here | "
-    + "x" * 5000
-)
+HOSTILE = "<!channel> <@U0ANA> <https://evil.example/|click> `*_~ & \u202eevil\u202c \x00\x07 :rotating_light: @here | "
+HOSTILE += "x" * 5000
 
 
 def failure(**changes: Any) -> Failure:
@@ -194,8 +192,8 @@ def decision(kind: DecisionKind, **changes: Any) -> OwnerDecision:
 
 def settled(status: Status, **changes: Any) -> Snapshot:
     gone = {"owed": (), "closed_at": NOW + timedelta(hours=1), "closed_by_run": RUN.run_id, "chase": Chase()}
-    there = incident(status, **{**gone, **changes})
-    return snapshot(there, closed_for=RUN.nominal_time if there.closed_by_run == RUN.run_id else None)
+    closed_for = RUN.nominal_time if changes.get("closed_by_run", RUN.run_id) == RUN.run_id else None
+    return snapshot(incident(status, **{**gone, **changes}), closed_for=closed_for)
 
 
 def unknown(**changes: Any) -> Incident:
@@ -203,10 +201,10 @@ def unknown(**changes: Any) -> Incident:
     return incident(failure=lost, owed=(owed(of=lost),), reason="the cause is unknown", **changes)
 
 
-def late(cause: str, title: str) -> Snapshot:
-    not_there = failure(cause=cause, title=title, message="", evidence="")
-    waits = incident(failure=not_there, owed=(owed(of=not_there),), reason=title.lower())
-    return snapshot(waits, evidence=None)
+def late(cause: str, by: str) -> Snapshot:
+    title = f"Not {cause.removeprefix('late.not_')} by {by}"
+    lacks = failure(cause=cause, title=title, message="", evidence="")
+    return snapshot(incident(failure=lacks, owed=(owed(of=lacks),), reason=title.lower()), evidence=None)
 
 
 def backfill() -> Snapshot:
@@ -324,8 +322,8 @@ SNAPSHOTS: dict[str, Snapshot] = {
     "open no nominal time": snapshot(
         incident(failure=failure(run=RunRef(run_id="manual-7")), owed=(owed(None),)), next_run_at=None, team=""
     ),
-    "late not started": late("late.not_started", "Not started by 08:15 CET (policy: at its nominal time and 15m grace)"),
-    "late not finished": late("late.not_finished", "Not finished by 09:15 (policy: 09:00 Europe/Berlin and 15m grace)"),
+    "late not started": late("late.not_started", "08:15 CET (policy: at its nominal time and 15m grace)"),
+    "late not finished": late("late.not_finished", "09:15 (policy: 09:00 Europe/Berlin and 15m grace)"),
     "rerunning backing off": rerunning(RerunPhase.BACKING_OFF),
     "rerunning requested": rerunning(RerunPhase.REQUESTED),
     "rerunning running": rerunning(RerunPhase.RUNNING),

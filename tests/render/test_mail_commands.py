@@ -13,7 +13,7 @@ from tests.render.cases import late
 
 @pytest.mark.parametrize(("cause", "offers"), [("late.not_started", True), ("late.not_finished", False)])
 def test_what_never_started_may_be_started_by_rerun(cause: str, offers: bool) -> None:
-    snapshot = late(cause, "It is late")
+    snapshot = late(cause, "08:15 CET")
 
     assert (CommandWord.RERUN in offered(snapshot, proposal=None)) is offers
     if offers:
@@ -22,7 +22,7 @@ def test_what_never_started_may_be_started_by_rerun(cause: str, offers: bool) ->
 
 
 def test_what_cannot_be_started_is_not_offered() -> None:
-    snapshot = late("late.not_started", "It is late")
+    snapshot = late("late.not_started", "08:15 CET")
     reports_only = replace(snapshot, can=snapshot.can - {Capability.START})
 
     assert CommandWord.RERUN not in offered(reports_only, proposal=None)
