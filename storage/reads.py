@@ -90,10 +90,12 @@ _COUNTS: tuple[tuple[str, Select[Any]], ...] = (
     ),
     ("outbox.", select(outbox.c.state, func.count()).where(text(IS_UNSETTLED)).group_by(outbox.c.state)),
 )
+_ALL_NAMES = select(func.count()).select_from(jobs).scalar_subquery()
+_OLD_NAMES = select(func.count()).select_from(jobs).where(jobs.c.renamed_to.is_not(None)).scalar_subquery()
 _TOTALS: tuple[tuple[str, Select[Any]], ...] = (
     ("views", select(func.count()).select_from(views).where(text(IS_WANTED))),
     ("timers", select(func.count()).select_from(timers)),
-    ("jobs", select(func.count()).select_from(jobs).where(jobs.c.renamed_to.is_(None))),
+    ("jobs", select(_ALL_NAMES - _OLD_NAMES)),
 )
 
 

@@ -36,10 +36,30 @@ class Role(StrEnum):
 
 
 THREADS = {
-    Role.RUN: ("timers", "delivery", "schedulers", "directory", "digests", "lineage", "silence", "policies"),
+    Role.RUN: (
+        "timers",
+        "delivery",
+        "schedulers",
+        "directory",
+        "digests",
+        "lineage",
+        "silence",
+        "downstream",
+        "policies",
+    ),
     Role.WEB: ("directory", "silence", "policies"),
     Role.WORKER: ("delivery", "directory", "policies"),
-    Role.CLOCK: ("timers", "delivery", "schedulers", "directory", "digests", "lineage", "silence", "policies"),
+    Role.CLOCK: (
+        "timers",
+        "delivery",
+        "schedulers",
+        "directory",
+        "digests",
+        "lineage",
+        "silence",
+        "downstream",
+        "policies",
+    ),
 }
 
 

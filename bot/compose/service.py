@@ -137,7 +137,7 @@ class Service:
 
     def lead(self) -> None:
         """Now this process may do what only the leader does."""
-        for name in ("schedulers", "directory", "delivery", "digests", "lineage", "late", "mailbox"):
+        for name in ("schedulers", "directory", "delivery", "digests", "lineage", "late", "mailbox", "downstream"):
             self.poke(name, self.clock())
 
     def look_at_policies(self, now: datetime) -> datetime | None:

@@ -24,6 +24,7 @@ from bot.delivery import Deliverer, Pace
 from bot.directory import DirectoryRefresher
 from bot.incidents.policy import Door
 from bot.intake import Inbound, Intake
+from bot.intake.following import Following
 from bot.intake.worlds import Worlds
 from bot.policies import Policies, PolicyFile
 from bot.ports import Clock
@@ -154,6 +155,9 @@ class _Wiring:
             policies=self._current,
             leads=self._leads,
         )
+        self._following = Following(
+            waits=storage, reads=storage.reads, policy_of=worlds.policy_of, take_in=self._intake.take_in
+        )
         self._timers = Timers(storage=storage, take_in=self._intake.take_in)
         common = self._common()
         self._sources = source_side(common, worlds=worlds, later=lambda at: self._poke(LINEAGE, at))
@@ -186,6 +190,7 @@ class _Wiring:
             "digests": self._teams.hand_over,
             LINEAGE: self._sources.look_at_lineage,
             "silence": self._silence.step,
+            "downstream": self._follow,
         }
         if web.slack.sockets is not None:
             steps[SOCKETS] = web.slack.sockets.step
@@ -257,6 +262,10 @@ class _Wiring:
 
     def _drive(self, now: datetime) -> datetime | None:
         return self._schedulers.step(now) if self._leads() else None
+
+    def _follow(self, now: datetime) -> datetime | None:
+        """What waits downstream of something owed."""
+        return self._following.step(now) if self._leads() else None
 
     def _look_around(self, now: datetime) -> datetime | None:
         """What is read from the workspace outside every transaction: its address and its people."""

@@ -54,6 +54,12 @@ class Snapshot:
         return self.incident.observed or self.policy.mode is Mode.OBSERVE
 
     @property
+    def team_zone(self) -> str:
+        """In which a day that somebody names begins: that of the job's team, else the job's own."""
+        team = self.policy.team
+        return team.hours.zone if team is not None and team.hours is not None else self.zone
+
+    @property
     def away(self) -> bool:
         """Another team than the job's own answers it."""
         own = self.policy.team.name if self.policy.team else ""

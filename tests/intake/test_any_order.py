@@ -229,7 +229,7 @@ def company(build_world: Build) -> World:
 
 def test_events_in_any_order_end_in_the_state_of_the_ordered_story(company: World) -> None:
     @settings(
-        max_examples=150,
+        max_examples=110,
         deadline=None,
         print_blob=True,
         phases=(Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink),

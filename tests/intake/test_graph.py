@@ -132,3 +132,4 @@ def test_of_very_many_that_wait_the_first_are_kept_and_the_others_counted(world:
 
     incident = world.incident("orders")
     assert (len(incident.waits), incident.waits_beyond) == (MOST_WAITS, 50)
+    assert "and 195 more; further down at least 50 more" in world.text_of(world.root("orders"))
