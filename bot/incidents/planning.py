@@ -5,6 +5,7 @@ Nothing here follows a rerun once it was asked for: that is `reruns`.
 
 from dataclasses import replace
 from datetime import datetime
+from hashlib import sha256
 
 from bot.incidents import asking, canary, reruns, waves
 from bot.incidents.canary import Stage
@@ -15,6 +16,8 @@ from bot.incidents.lateness import NOT_STARTED
 from bot.incidents.licence import Licence, verdict
 from bot.incidents.model import Incident, Owed, OwedPlan, Proposal, ProposalReason, Rerun, RerunPhase, Status
 from bot.incidents.people import By
+
+RUN_LETTERS = 8
 
 
 def consider(draft: Draft, reason: str = "") -> None:
@@ -220,8 +223,14 @@ def action_for(owed: Owed) -> Action:
 
 
 def rerun_key(incident: Incident) -> str:
-    """The idempotency key of the occurrence's next rerun: job, the occurrence's opening and the count."""
-    return f"{incident.job}@{incident.opened_at:%Y%m%dT%H%M%S%fZ}#{incident.reruns + 1}"
+    """The idempotency key of the occurrence's next rerun: job, the occurrence's opening, the failed run and the count.
+
+    The run tells two occurrences apart that were opened in the same instant, as a batch of events may have it.
+    """
+    run = incident.failure.run
+    due = run.nominal_time.isoformat() if run.nominal_time else ""
+    named = sha256(f"{due} {run.generation} {run.run_id}".encode("utf-8", "surrogatepass")).hexdigest()[:RUN_LETTERS]
+    return f"{incident.job}@{incident.opened_at:%Y%m%dT%H%M%S%fZ}.{named}#{incident.reruns + 1}"
 
 
 def _reserve(rerun: Rerun, stage: Stage | None = None) -> Reserve:

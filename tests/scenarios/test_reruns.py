@@ -1,11 +1,14 @@
 """Reruns: licensed, looked up, refused, and never one too many."""
 
+from datetime import timedelta
+
 import pytest
 
 from bot.incidents.keys import Action
 from bot.incidents.model import Outcome, RerunPhase, Status
 from tests.world.fixtures import Build
 from tests.world.people import LOST_COLUMN, POLICIES, RESET
+from tests.world.reports import Report
 from tests.world.world import World
 
 SCHEMA_ERROR = """Traceback (most recent call last):
@@ -253,3 +256,18 @@ def test_a_rerun_of_which_the_look_can_tell_nothing_keeps_its_reservation(world:
     assert [mention.who for mention in world.mentions()] == ["finance-oncall"]
     world.rerun_succeeds("revenue")
     assert world.incident("revenue").outcome is Outcome.RECOVERED
+
+
+def test_two_incidents_of_one_job_that_one_batch_brings_have_a_rerun_each(world: World) -> None:
+    world.moves_to("02:00")
+    world.has_run("revenue")
+    monday, tuesday = world.now + timedelta(hours=1), world.now + timedelta(hours=25)
+    world.clock.now = tuesday + timedelta(minutes=20)
+    error = {"log": RESET, "exit_code": 1}
+    world.reports(
+        Report(kind="failed", job="revenue", at=monday + timedelta(minutes=12), nominal=monday, error=error),
+        Report(kind="succeeded", job="revenue", at=monday + timedelta(minutes=40), nominal=monday, run_id="by hand"),
+        Report(kind="failed", job="revenue", at=tuesday + timedelta(minutes=12), nominal=tuesday, error=error),
+    )
+
+    assert [incident.status for incident in world.incidents("revenue")] == ["rerunning", "resolved"]
