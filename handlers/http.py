@@ -51,7 +51,7 @@ def web_app(
 ) -> Starlette:
     """The ASGI application with these doors, `/healthz`, `/readyz` and `/metrics`; `lost` answers browsers gone astray."""
     edge = _Edge(meters=meters, limits=limits)
-    return Starlette(
+    app = Starlette(
         routes=[
             *(Route(door.path, edge.endpoint(door), methods=list(door.methods)) for door in doors),
             *(
@@ -65,6 +65,8 @@ def web_app(
         ],
         exception_handlers={HTTPException: partial(_no_such_door, lost)},
     )
+    app.router.redirect_slashes = False  # such a redirect would lead to whatever host the caller names
+    return app
 
 
 class _Edge:

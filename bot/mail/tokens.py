@@ -27,9 +27,10 @@ class FoundToken:
 
 def token_of(headers: Headers, *, bot: str) -> FoundToken:
     """Address first (To, Cc, envelope), else In-Reply-To, else the latest of References; address and In-Reply-To must agree."""
-    addressed = _distinct(_addressed(headers, bot, ("to", "cc"))) or _distinct(_addressed(headers, bot, _ENVELOPE))
+    named = _distinct(_addressed(headers, bot, ("to", "cc"))) or _distinct(_addressed(headers, bot, _ENVELOPE))
+    addressed = [token for token in named if token is not None]
     answered = _distinct(_referred(" ".join(headers.all("in-reply-to")), bot))
-    if None in addressed:
+    if named and not addressed:
         return FoundToken(says="the address that the mail went to is not one of ours", named=True)
     if len(addressed) > 1:
         return FoundToken(says="the mail went to two of our addresses", named=True)

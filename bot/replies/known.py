@@ -112,14 +112,8 @@ class Notices:
             person=person,
             proposal=_proposal(row),
             expired=expired,
-            zone=zone_of(snapshot),
+            zone=snapshot.team_zone,
         )
-
-
-def zone_of(snapshot: Snapshot) -> str:
-    """The zone of the job's team, else the job's own."""
-    team = snapshot.policy.team
-    return team.hours.zone if team is not None and team.hours is not None else snapshot.zone
 
 
 def _expired(row: EffectRow, snapshot: Snapshot, now: datetime) -> str | None:

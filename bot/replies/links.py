@@ -5,7 +5,7 @@ It must not read a request; whatever is not exactly a link of ours is refused wi
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from bot.incidents.effects import Told, ToldKind
@@ -23,6 +23,9 @@ from bot.store import Storage
 
 DOOR = "web"
 MOST_TRIES = 20
+FORGOTTEN = timedelta(days=30)
+"""A link that is older leads nowhere, not even to its record: else it would be a key to that for ever."""
+
 NOT_USED_UP = frozenset({ToldKind.UNSURE, ToldKind.INVALID, ToldKind.CONFIRM_UNKNOWN})
 DATED = frozenset({CommandWord.PAUSE, CommandWord.LEAVE})
 WORDS = frozenset(word.value for word in CommandWord)
@@ -200,6 +203,9 @@ class Links:
         notice = self._notices.numbered(link.mail, now) if link is not None else None
         if link is None or notice is None or notice.person is None:
             return unknown
+        created_at = notice.row.created_at
+        if created_at is not None and now - created_at > FORGOTTEN:
+            return LinkRefused(trouble=LinkTrouble.EXPIRED, says=f"it is older than {FORGOTTEN.days} days")
         return link, notice, notice.person
 
     def _done(self, link: ActingLink, notice: Notice, person: Person, told: Told, *, again: bool = False) -> LinkDone:

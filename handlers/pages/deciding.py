@@ -17,7 +17,6 @@ from bot.render.private import told_line
 from bot.render.segments import literal
 from bot.render.snapshot import Snapshot
 from bot.render.text import one_line
-from bot.replies.known import zone_of
 from bot.replies.links import told_of
 from bot.replies.saying import SaysNothing, said
 from handlers.pages.answers import see_other
@@ -80,7 +79,7 @@ def _said(
 ) -> Told:
     now = desk.clock()
     try:
-        command = _read(word, fields, zone_of(snapshot), desk)
+        command = _read(word, fields, snapshot.team_zone, desk)
         event = said(
             word,
             argument=command.argument,

@@ -3,7 +3,6 @@
 from bot.incidents.keys import JobKey
 from bot.incidents.people import Person
 from bot.render.pages import Deciding, RecordPage, Said, job_html, record_html, records_html, team_html
-from bot.replies.known import zone_of
 from bot.replies.saying import offers
 from handlers.pages.answers import page, see_other
 from handlers.pages.desk import PagesDesk
@@ -62,7 +61,7 @@ def _deciding(desk: PagesDesk, found: RecordPage, person: Person) -> Deciding:
     incident, nonce = snapshot.incident, desk.nonce()
     proposal = incident.proposal.number if incident.proposal is not None else None
     return Deciding(
-        zone=zone_of(snapshot),
+        zone=snapshot.team_zone,
         words=offers(snapshot, proposal=proposal),
         version=incident.version,
         proposal=proposal,

@@ -156,6 +156,20 @@ def test_an_old_link_says_that_it_is_and_leads_to_the_record(web: Site, reader: 
     assert web.newest().acknowledgement is None
 
 
+@pytest.mark.parametrize("used", [False, True])
+def test_a_link_is_no_key_to_the_record_for_ever(web: Site, reader: Browser, clock: Clock, used: bool) -> None:
+    path = web.link("ack")
+    if used:
+        reader.post(path, {})
+    clock.move(timedelta(days=31))
+
+    for answer in (reader.get(path), reader.post(path, {})):
+        assert answer.status_code == 410
+        assert "older than 30 days" in words_of(answer.text)
+        assert "/i/" not in answer.text
+        assert "finance" not in answer.text
+
+
 def test_a_link_of_a_mail_to_a_list_does_not_act(web: Site, reader: Browser) -> None:
     path = web.link("ack", address="finance@example.com", shared=True)
 

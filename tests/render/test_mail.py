@@ -2,10 +2,12 @@
 
 import re
 from dataclasses import replace
+from datetime import time
 
 import pytest
 
 from bot.incidents.effects import ReplyKind
+from bot.incidents.policy import Hours, JobPolicy, Team
 from bot.mail.commands import CommandWord, command_of
 from bot.render.mail import MailLinks, RenderedMail, answer_mail, notice_mail, offered
 from bot.render.mail.commands import example
@@ -22,6 +24,7 @@ from tests.render.mail_cases import (
     FIRST_OF_KIND,
     INCIDENTS,
     NOTICES,
+    OPEN,
     TO_A_LIST,
     TO_ONE,
     mail_of,
@@ -113,6 +116,15 @@ def test_an_example_is_a_command_that_works_when_it_is_read(name: str, word: Com
     command = command_of(example(snapshot, word), zone="Europe/Berlin", now=NOW)
 
     assert command.word is word
+
+
+def test_a_day_is_that_of_the_team_wherever_the_jobs_own_clock_stands() -> None:
+    hours = Hours(days=tuple(range(5)), starts=time(8), ends=time(18), zone="Asia/Tokyo")
+    snapshot = replace(OPEN, policy=JobPolicy(team=Team(name="finance-data", hours=hours)))
+    mail = mail_of(replace(REPLIES["ask opening"], snapshot=snapshot))
+
+    for form in (mail.text, mail.html):
+        assert "a date means 09:00 of that day (Asia/Tokyo)" in " ".join(form.split())
 
 
 @pytest.mark.parametrize("name", cases.SNAPSHOTS)

@@ -120,6 +120,23 @@ def test_an_explanation_says_what_works_now(world: World, post: Post, server: Se
     assert "approve" not in lines
 
 
+def test_whoever_decides_nothing_gets_no_key_to_the_record_with_the_explanation(
+    world: World, post: Post, server: Server
+) -> None:
+    world.has_run("orders")
+    world.fails("orders", at="03:12", log=LOST_COLUMN)
+    world.moves_to("04:00")
+    (ask,) = server.to("ana@example.com")
+
+    post.says(row_of(world, ask), "go ahead", by="eve@partner.example.org")
+
+    (sent,) = server.to("eve@partner.example.org")
+    for form in (sent.text, sent.html):
+        assert "no owner who may decide" in " ".join(form.split())
+        assert PAGES not in form
+        assert "amount" not in form, "nothing of the evidence"
+
+
 def test_when_nobody_got_the_ask_the_ladder_does_not_wait_an_hour(world: World, post: Post, server: Server) -> None:
     world.has_run("orders")
     world.fails("orders", at="03:12", log=LOST_COLUMN)

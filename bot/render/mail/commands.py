@@ -99,7 +99,7 @@ def _day_ahead(snapshot: Snapshot) -> str:
     """A day after all that the record knows of, so that the example still works when it is read."""
     latest = max(_instants(snapshot.incident, snapshot.next_run_at))
     ahead = max(_TOMORROW, min(_AHEAD, snapshot.policy.limits.leave / 2))
-    return (latest + ahead).astimezone(zone_of(snapshot.zone)).date().isoformat()
+    return (latest + ahead).astimezone(zone_of(snapshot.team_zone)).date().isoformat()
 
 
 def _instants(incident: Incident, next_run_at: datetime | None) -> tuple[datetime, ...]:
