@@ -35,31 +35,14 @@ class Role(StrEnum):
         return THREADS[self]
 
 
+LED = ("schedulers", "polling", "digests", "lineage", "late", "mailbox", "downstream")
+"""What one process does alone: the steps that do nothing but in the process that leads, where there are such."""
+ALONE = tuple(name for name in LED if name not in ("late", "mailbox"))
 THREADS = {
-    Role.RUN: (
-        "timers",
-        "delivery",
-        "schedulers",
-        "directory",
-        "digests",
-        "lineage",
-        "silence",
-        "downstream",
-        "policies",
-    ),
+    Role.RUN: ("timers", "delivery", "directory", "silence", "policies", *ALONE),
     Role.WEB: ("directory", "silence", "policies"),
     Role.WORKER: ("delivery", "directory", "policies"),
-    Role.CLOCK: (
-        "timers",
-        "delivery",
-        "schedulers",
-        "directory",
-        "digests",
-        "lineage",
-        "silence",
-        "downstream",
-        "policies",
-    ),
+    Role.CLOCK: ("timers", "delivery", "directory", "silence", "policies", *ALONE),
 }
 
 

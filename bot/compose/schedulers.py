@@ -7,8 +7,10 @@ from pathlib import Path
 from bot.incidents.keys import Capability, JobKey
 from bot.incidents.policy import Schedule
 from bot.policies.model import Policies
-from bot.policies.specs import LocalJobSpec, LocalSpec, SchedulerSpec, WebhookSpec
+from bot.policies.specs import AirflowSpec, LocalJobSpec, LocalSpec, SchedulerSpec, WebhookSpec
 from bot.ports import Clock, Looked, Report, Scheduler, SchedulerAnswer, SchedulerRequest, Taken
+from bot.schedulers.airflow.polling import AirflowPoller
+from bot.schedulers.airflow.scheduler import AirflowScheduler
 from bot.schedulers.local.job import LocalJob
 from bot.schedulers.local.scheduler import LocalScheduler
 from bot.schedulers.webhook import WebhookScheduler
@@ -37,6 +39,8 @@ def connected(spec: SchedulerSpec) -> Scheduler:
     """Until its connector is built, a scheduler of another kind reports through the doors and cannot be asked."""
     if isinstance(spec, WebhookSpec):
         return WebhookScheduler(spec, clock=lambda: datetime.now(UTC))
+    if isinstance(spec, AirflowSpec):
+        return AirflowScheduler(spec, clock=lambda: datetime.now(UTC))
     return OnlyReports(spec.name)
 
 
@@ -45,7 +49,7 @@ Connect = Callable[[SchedulerSpec], Scheduler]
 
 
 class Schedulers:
-    """All schedulers by name, and the local ones to be driven.
+    """All schedulers by name, the local ones to be driven, and those that must be polled.
 
     `state` is where local runs live; directories of local jobs are seen from `base`, where policies.yaml is.
     `connect` makes those that run elsewhere.
@@ -69,6 +73,8 @@ class Schedulers:
         self._woken = woken
         self._by_name: dict[str, Scheduler] = {}
         self._local: dict[str, LocalScheduler] = {}
+        self._elsewhere: dict[str, tuple[SchedulerSpec, Scheduler]] = {}
+        self._pollers: dict[str, AirflowPoller] = {}
 
     def all(self) -> Mapping[str, Scheduler]:
         return self._by_name
@@ -82,13 +88,16 @@ class Schedulers:
                 local[name] = self._followed(local.get(name), spec)
                 made[name] = local[name]
             else:
-                made[name] = self._connect(spec)
+                made[name] = self._connected(spec)
         self._local = {name: scheduler for name, scheduler in local.items() if name in made}
         self._by_name = made
+        self._elsewhere = {name: known for name, known in self._elsewhere.items() if made.get(name) is known[1]}
+        self._pollers = {name: poller for name, poller in self._pollers.items() if name in made}
 
     def forget(self) -> None:
-        """Make the local ones anew at the next `follow`: another process drove them meanwhile."""
+        """Make the local ones and the pollers anew at the next `follow`: another process drove them meanwhile."""
         self._local = {}
+        self._pollers = {}
 
     def local(self) -> Collection[str]:
         """The names of those that run jobs here."""
@@ -98,6 +107,32 @@ class Schedulers:
         """Drive the local schedulers: start what is due, collect what ended; returns when the next is due."""
         due = [scheduler.step(now) for scheduler in self._local.values()]
         return min((at for at in due if at is not None), default=None)
+
+    def poll(self, now: datetime) -> datetime | None:
+        """Read what is due of the schedulers that must be polled; returns when the next is due.
+
+        It waits for them: call it from a thread of its own, where this process leads. Raises what `report` raises.
+        """
+        polled = [one for one in self._by_name.values() if isinstance(one, AirflowScheduler)]
+        return min((self._poller(one).step(now) for one in polled), default=None)
+
+    def _connected(self, spec: SchedulerSpec) -> Scheduler:
+        """One whose declaration did not change stays as it is: it holds connections, a token and what it read."""
+        known = self._elsewhere.get(spec.name)
+        if known is not None and known[0] == spec:
+            return known[1]
+        scheduler = self._connect(spec)
+        self._elsewhere[spec.name] = (spec, scheduler)
+        self._pollers.pop(spec.name, None)
+        return scheduler
+
+    def _poller(self, scheduler: AirflowScheduler) -> AirflowPoller:
+        """Made when it is first driven: whoever does not lead has no use for what was read before."""
+        known = self._pollers.get(scheduler.name)
+        if known is None:
+            known = AirflowPoller(scheduler, state=self._state / scheduler.name, report=self._report)
+            self._pollers[scheduler.name] = known
+        return known
 
     def _followed(self, known: LocalScheduler | None, spec: LocalSpec) -> LocalScheduler:
         jobs = {name: _job(job, self._base) for name, job in spec.jobs.items()}

@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 from bot.compose.ending import ended
 from bot.compose.leading import Leadership
 from bot.compose.people import FollowedDirectory
-from bot.compose.roles import Role
+from bot.compose.roles import LED, Role
 from bot.compose.schedulers import Schedulers
 from bot.evidence import ErrorReport, read_failure
 from bot.intake import Inbound, Intake
@@ -137,7 +137,7 @@ class Service:
 
     def lead(self) -> None:
         """Now this process may do what only the leader does."""
-        for name in ("schedulers", "directory", "delivery", "digests", "lineage", "late", "mailbox", "downstream"):
+        for name in (*LED, "directory", "delivery"):
             self.poke(name, self.clock())
 
     def look_at_policies(self, now: datetime) -> datetime | None:

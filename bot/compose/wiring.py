@@ -186,6 +186,7 @@ class _Wiring:
             "timers": self._timers.step,
             "delivery": self._deliver,
             "schedulers": self._drive,
+            "polling": lambda now: self._schedulers.poll(now) if self._leads() else None,
             "directory": self._look_around,
             "digests": self._teams.hand_over,
             LINEAGE: self._sources.look_at_lineage,
