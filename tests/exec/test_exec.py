@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,6 +23,12 @@ def receiver() -> Iterator[Receiver]:
         yield receiver
 
 
+def hears_all() -> None:
+    """A test run in a shell's background ignores SIGINT; what it starts would as well."""
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+
+
 class Crontab:
     """A line of a crontab: runs `exec` in a process of its own."""
 
@@ -34,8 +41,9 @@ class Crontab:
 
     def begins(self, url: str | None, *arguments: str, **how: object) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "bot", "exec", *arguments]
-        settings = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **how}
-        return subprocess.Popen(command, cwd=ROOT, env=self.env(url), **settings)  # type: ignore[call-overload, no-any-return]
+        streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        settings: dict[str, Any] = {**streams, "preexec_fn": hears_all, **how}
+        return subprocess.Popen(command, cwd=ROOT, env=self.env(url), **settings)
 
     def runs(self, url: str | None, *arguments: str) -> tuple[int, bytes, bytes]:
         process = self.begins(url, *arguments)
