@@ -147,7 +147,7 @@ class Service:
             log.error("policies refused", extra={"problem": str(problem)})
         if reload.changed and self.leadership.leads:
             self.follow_policies()
-            for name in ("directory", "schedulers", "digests"):
+            for name in ("directory", "schedulers", "polling", "digests"):
                 self.poke(name, now)
         elif reload.changed:
             self.schedulers.follow(self.policies.current)

@@ -59,13 +59,14 @@ class Runs:
         self._scheduler = scheduler
         self._base = base
         self._sweep: _Sweep | None = None
+        self._behind = False
         self._waiting: tuple[DagRun, ...] = ()
         self._stuck: tuple[str, int] = ("", 0)
 
     @property
     def more(self) -> bool:
         """Whether there is something to go on with at once."""
-        return self._sweep is not None
+        return self._sweep is not None or self._behind
 
     def read(self, now: datetime) -> Batch:
         """Raises what the client raises where nothing could be read."""
@@ -108,14 +109,16 @@ class Runs:
             page = self._client.changed_runs(sweep.since, offset=sweep.offset)
         if self._sweep is None:
             sweep.began_at = _instant(self._client.server_time) or now
-        self._hear(sweep.began_at)
+        self._behind = not self._hear(sweep.began_at)
+        if self._behind:
+            return
         sweep.offset += len(page.dag_runs)
         sweep.total = page.total_entries if page.dag_runs else sweep.offset
         self._sweep, self._waiting = sweep, page.dag_runs
 
-    def _hear(self, at: datetime) -> None:
-        """Read the audit log after the runs, so that whatever a run shows has been heard of. One that is not shown to us
-        leaves clears to be told by `queued_at`."""
+    def _hear(self, at: datetime) -> bool:
+        """Read the audit log after the runs, so that whatever a run shows has been heard of; False where there is more.
+        One that is not shown to us leaves clears to be told by `queued_at`."""
         heard = self._memory.heard_to
         after = heard - OVERLAP if heard is not None else at - FIRST_HEARING
         offset = 0
@@ -126,14 +129,16 @@ class Runs:
             except Refused as no:
                 if no.retry_after is not None:
                     raise
-                return
+                return True
             for row in page.event_logs:
                 for name, done in deeds_of(row):
                     self._memory.hear(name, done)
+                self._memory.heard_to = max(row.when, heard or row.when)
             offset += len(page.event_logs)
             if not page.event_logs or offset >= page.total_entries:
-                break
-        self._memory.heard_to = at
+                self._memory.heard_to = at
+                return True
+        return False
 
     def _events_of(self, run: DagRun, now: datetime) -> list[tuple[SourceEvent, Seen, str]]:
         """What is new of this run."""

@@ -104,13 +104,16 @@ def _dag_run(facet: Node) -> DagRun:
     dag, run = facet.node("dag"), facet.need_node("dagRun")
     name = run.name("dag_id") or (dag.name("dag_id") if dag is not None else None) or run.need_name("dag_id")
     trigger = TRIGGERS.get((run.text("run_type", most=40) or "").lower(), Trigger.SCHEDULE)
+    cleared = min(run.count("clear_number") or 0, 1_000_000_000)
+    if cleared and trigger is Trigger.SCHEDULE:
+        trigger = Trigger.RERUN
     return DagRun(
         dag=name,
         run_id=run.name("run_id"),
         nominal_time=run.instant("data_interval_end"),
         logical_time=run.instant("logical_date") or run.instant("execution_date"),
         trigger=trigger,
-        generation=min(run.count("clear_number") or 0, 1_000_000_000),
+        generation=cleared,
         started_at=run.instant("start_date"),
         ended_at=run.instant("end_date"),
         by=run.text("triggering_user_name", most=200) if trigger is Trigger.MANUAL else None,

@@ -118,6 +118,36 @@ def test_clears_from_before_the_first_look_count(desk: Desk, airflow: Airflow) -
     assert kinds(desk.polls()) == ["2 run.started", "2 run.failed"]
 
 
+def test_the_audit_log_is_read_page_by_page(desk: Desk, airflow: Airflow) -> None:
+    airflow.page_limit = 3
+    run = desk.fails()
+    for _ in range(8):
+        airflow.records.clear(run, user="maria", only_failed=True, note=None)
+        airflow.records.begins(run)
+        airflow.records.ends(run, "failed")
+
+    assert kinds(desk.polls()) == ["8 run.started", "8 run.failed"]
+    assert run.clear_number == 8
+
+
+def test_a_long_audit_log_is_read_on_where_it_was_left(
+    desk: Desk, airflow: Airflow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.schedulers.airflow.runs.MOST_AUDIT_PAGES", 1)
+    airflow.page_limit = 4
+    for number in range(9):
+        run = desk.fails(f"dag_{number}")
+        desk.moves(timedelta(minutes=3))
+        airflow.records.clear(run, user=f"user_{number}", only_failed=True, note=None)
+    desk.polls(8)
+    for run in airflow.records.runs:
+        airflow.records.begins(run)
+    desk.polls(8)
+
+    begun = {event.job.name: event.by for event in desk.taken if event.run and event.run.generation == 1}
+    assert begun == {f"dag_{number}": f"user_{number}" for number in range(9)}
+
+
 def test_without_its_audit_log_a_clear_is_known_by_when_it_was_queued(desk: Desk, airflow: Airflow) -> None:
     airflow.audit_hidden = True
     run = desk.fails()

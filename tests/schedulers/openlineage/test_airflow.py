@@ -216,6 +216,15 @@ def test_what_started_a_dag_run(run_type: str, trigger: Trigger) -> None:
 
 
 @pytest.mark.parametrize(
+    ("run_type", "trigger"), [("scheduled", Trigger.RERUN), ("manual", Trigger.MANUAL), ("backfill", Trigger.BACKFILL)]
+)
+def test_a_run_that_was_cleared_runs_again(run_type: str, trigger: Trigger) -> None:
+    known = heard(run_event("START", "06:20:00", facets=dag_run(run_type=run_type, generation=1))).known
+
+    assert (known.trigger, known.generation) == (trigger, 1)
+
+
+@pytest.mark.parametrize(
     ("dag", "nominal", "expected"),
     [
         ({}, {}, SIX),
