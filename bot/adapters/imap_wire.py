@@ -3,7 +3,6 @@
 It must not wait without end, show a password in any text, or let a certificate pass that is not trusted.
 """
 
-import ipaddress
 import socket
 import ssl
 import time
@@ -15,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 import httpcore
 
 from bot.ports import MailboxDown
+from bot.wire.near import is_near
 from bot.wire.resolving import Resolver
 
 PLAIN_PORT, TLS_PORT = 143, 993
@@ -52,13 +52,8 @@ class Account:
 
     @property
     def is_near(self) -> bool:
-        """On this machine, where nobody listens in between."""
-        if self.host == "localhost":
-            return True
-        try:
-            return ipaddress.ip_address(self.host).is_loopback
-        except ValueError:
-            return False
+        """On this machine, where a password may go in the clear."""
+        return is_near(self.host)
 
     def untrusted(self, failed: ssl.SSLCertVerificationError) -> MailboxDown:
         return MailboxDown(

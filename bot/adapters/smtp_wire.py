@@ -4,7 +4,6 @@ It must not show a password in any text, or let a certificate pass that is not t
 """
 
 import io
-import ipaddress
 import socket
 import ssl
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ import httpcore
 from bot.adapters.smtp_errors import TOO_LATE, UNTIL_REPAIRED, worded
 from bot.ports import SendFailed
 from bot.wire.deadline import Deadline
+from bot.wire.near import is_near
 from bot.wire.resolving import Resolver
 
 RELAY_PORT, SUBMISSION_PORT, TLS_PORT = 25, 587, 465
@@ -50,13 +50,8 @@ class Account:
 
     @property
     def is_near(self) -> bool:
-        """On this machine, where nobody listens in between."""
-        if self.host == "localhost":
-            return True
-        try:
-            return ipaddress.ip_address(self.host).is_loopback
-        except ValueError:
-            return False
+        """On this machine, where a password may go in the clear."""
+        return is_near(self.host)
 
 
 class Wire:

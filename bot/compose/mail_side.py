@@ -8,7 +8,7 @@ from bot.adapters.smtp import SmtpMail
 from bot.compose.common import Common, TakeIn
 from bot.compose.post import Post
 from bot.delivery.late import LateAsks
-from bot.delivery.letters import PAGE_LASTS, Letters
+from bot.delivery.letters import Letters, page_url
 from bot.delivery.mails import Mailer
 from bot.intake import Inbound, Outcome
 from bot.ports import Clock
@@ -137,7 +137,7 @@ def record_url(signer: Signer | None, public_url: str | None, clock: Clock) -> C
     def url_of(occurrence: str) -> str | None:
         if signer is None or public_url is None:
             return None
-        path = f"/i/{occurrence.partition('.')[0]}"
-        return f"{public_url}/i/{occurrence}?k={signer.page(path, now=clock(), lasts=PAGE_LASTS)}"
+        record, _, number = occurrence.partition(".")
+        return page_url(signer, public_url, record=int(record), number=int(number), now=clock())
 
     return url_of

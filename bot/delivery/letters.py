@@ -22,6 +22,12 @@ _REPLIES = frozenset(kind.value for kind in ReplyKind)
 _ANSWERS = frozenset({MailKind.ANSWER.value, MailKind.CONFIRM.value})
 
 
+def page_url(signer: Signer, public_url: str, *, record: int, number: int, now: datetime) -> str:
+    """The address of an occurrence's page; whoever holds it may read its record for a while."""
+    path = f"/i/{record}"
+    return f"{public_url}{path}.{number}?k={signer.page(path, now=now, lasts=PAGE_LASTS)}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Letters:
     """`public_url` None: there are no pages, so no mail has a link to one. `replies`: an answer by mail is read."""
@@ -64,10 +70,8 @@ class Letters:
         thread = self.thread_of(row.record, row.number)
         if self.public_url is None:
             return MailLinks(thread=thread)
-        path = f"/i/{row.record}"
-        read = self.signer.page(path, now=now, lasts=PAGE_LASTS)
         return MailLinks(
-            page=f"{self.public_url}{path}.{row.number}?k={read}",
+            page=page_url(self.signer, self.public_url, record=row.record, number=row.number, now=now),
             thread=thread,
             decisions=self._decisions(row, snapshot),
         )
