@@ -3,7 +3,7 @@
 Nothing here does anything. Who calls a port, what it returns and what it raises stands beside it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -85,6 +85,23 @@ class Scheduler(Protocol):
 
     def schedule_of(self, job: JobKey) -> Schedule | None:
         """The job's schedule as the scheduler knows it; None when it cannot tell. Answers from memory, no I/O."""
+
+
+class HistoryDown(Exception):
+    """A scheduler's past cannot be read; the text says why, in words for the person who asked for it."""
+
+
+class Historian(Protocol):
+    """A scheduler that can tell of runs that ended before anybody listened; for `import`, by hand and before launch."""
+
+    name: str
+
+    def history(self, *, since: datetime, until: datetime) -> Iterator[Sequence[SourceEvent]]:
+        """What became of the runs that ended in `[since, until)`, page by page, as its poller would have told it: every
+        generation of a run in its order, the runs of one job in the order of their ends as far as the scheduler can.
+
+        Paced like a poll. Raises `HistoryDown` when it cannot go on.
+        """
 
 
 class SendFailed(Exception):

@@ -12,6 +12,7 @@ from typing import Any
 from bot.evidence.types import ErrorReport
 from bot.incidents.keys import Cost, JobKey, RunRef
 from bot.incidents.policy import Schedule
+from bot.incidents.strategy import RunStrategy
 from bot.incidents.target import Target
 
 
@@ -29,11 +30,17 @@ class SourceKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobChange:
-    """What `job.changed` says; None means that this part was not mentioned. A target that says nothing ends the one before."""
+    """What `job.changed` says; None means that this part was not mentioned. A target that says nothing ends the one before.
+
+    `reads` and `writes` name the datasets (assets, signals) by which the job waits for others and others for it.
+    """
 
     schedule: Schedule | None = None
     target: Target | None = None
     owner: str | None = None
+    run_strategy: RunStrategy | None = None
+    reads: tuple[str, ...] | None = None
+    writes: tuple[str, ...] | None = None
     deleted: bool = False
     renamed_to: str | None = None
 
