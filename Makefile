@@ -1,13 +1,13 @@
 # ontrack: everything that is run by hand. `make` lists it; only Python 3.11 or newer is needed beforehand.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench torture lock clean .venv
+.PHONY: help demo test lint bench torture e2e-airflow lock clean .venv
 
 PY := .venv/bin/python
 CHECKED = $(wildcard bot handlers storage bench tests)
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[.a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[.a-z0-9-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
 
 demo: .venv ## run the product in a sandbox workspace in the browser
 	@$(PY) -m bot demo
@@ -29,13 +29,23 @@ DB ?= sqlite
 torture: .venv ## kill the service at random moments: make torture KILLS=200 [DB=sqlite|postgresql] [SPLIT=1]
 	@$(PY) -m tests.kills.torture --kills $(KILLS) --db $(if $(SPLIT),postgresql,$(DB)) $(if $(SPLIT),--split)
 
+e2e-airflow: .venv .airflow/lock.txt ## play against a real Airflow 3 on loopback (about ten minutes; sets up .airflow)
+	@$(PY) -m pytest -v -x --timeout 900 tests/e2e_airflow/play.py
+
+.airflow/lock.txt: tests/e2e_airflow/requirements.txt | .venv
+	@if cmp -s $< $@; then touch $@; exit 0; fi; \
+	echo 'Setting up .airflow (once, about a minute)' >&2; \
+	$(PY) -m venv --clear .airflow && \
+	.airflow/bin/python -m pip install -qq --disable-pip-version-check --no-input --no-deps -r $< && \
+	cp $< $@
+
 lock: ## renew requirements/*.txt from requirements/*.in (needs uv)
 	@cd requirements && for name in runtime dev; do \
 	  uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
 	    $$name.in --output-file $$name.txt || exit 1; done
 
 clean: ## remove .venv and every cache
-	@rm -rf .venv .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	@rm -rf .airflow .venv .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv: .venv/lock.txt ## set up .venv when it is missing or stale

@@ -1,4 +1,4 @@
-"""Asks Airflow for one thing, and looks whether it was done: reruns by clearing, stops of our own reruns, pauses.
+"""Asks Airflow for one thing, and looks whether it was done: reruns by clearing, starts, stops of our own runs, pauses.
 
 It must not do anything to a run that lives, but stop a rerun of ours, and it never clears twice by itself.
 """
@@ -7,15 +7,15 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from bot.incidents.keys import Action, RunRef
-from bot.ports import Looked, SchedulerAnswer, SchedulerRequest, Taken
+from bot.ports import Looked, SchedulerAnswer, SchedulerRequest
+from bot.schedulers.airflow.answers import TROUBLES, Already, No, Send, changed, prepared, refused
 from bot.schedulers.airflow.audit import OF_RUNS, Deed, Done, asked_under, deeds_of
-from bot.schedulers.airflow.client import AirflowClient, Refused, Unwell
+from bot.schedulers.airflow.client import AirflowClient, Unwell
 from bot.schedulers.airflow.notes import WORDS, holds, marks_in, note_of
 from bot.schedulers.airflow.shapes import Audited, DagRun
-from bot.schedulers.airflow.wire import NoAnswer, NotSent
+from bot.schedulers.airflow.starting import Starting
 
 WITHIN = timedelta(seconds=28)
-AGAIN_AFTER = timedelta(seconds=10)
 ENDED = ("success", "failed")
 LIVING_TASKS = frozenset(
     {"scheduled", "queued", "running", "restarting", "up_for_retry", "up_for_reschedule", "deferred", "awaiting_input"}
@@ -24,14 +24,8 @@ BEGINNING = datetime(1970, 1, 2, tzinfo=UTC)
 MOST_AUDITED = 1000
 STOPS = ":stop"
 """What the key of a stop adds to the key of the rerun that it stops."""
-TROUBLES = (Refused, Unwell, NotSent, NoAnswer)
 
-Send = Callable[[], None]
 Prepare = Callable[[SchedulerRequest, RunRef, DagRun], Send]
-
-
-class _No(Exception):
-    """Nothing is asked, and why."""
 
 
 class Asking:
@@ -39,84 +33,70 @@ class Asking:
 
     def __init__(self, client: AirflowClient) -> None:
         self._client = client
+        self._starting = Starting(client)
 
     def ask(self, request: SchedulerRequest) -> SchedulerAnswer:
         with self._client.within(WITHIN):
             match request.action:
                 case Action.PAUSE | Action.RESUME:
-                    return self._changed(lambda: self._pause(request))
+                    return changed(lambda: self._pause(request))
                 case Action.RERUN:
                     return self._prepared(request, self._rerun)
+                case Action.START:
+                    return prepared(lambda: self._starting.prepare(request))
                 case Action.STOP:
                     return self._prepared(request, self._stop)
                 case _:
-                    return _refused(f"Airflow cannot be asked to {request.action}")
+                    return refused(f"Airflow cannot be asked to {request.action}")
 
     def look(self, request: SchedulerRequest) -> Looked:
         with self._client.within(WITHIN):
             try:
                 return self._looked(request)
-            except TROUBLES:
+            except (*TROUBLES, No):
                 return Looked.CANNOT_TELL
 
     def _pause(self, request: SchedulerRequest) -> None:
         self._client.pause(request.job.name, paused=request.action is Action.PAUSE)
 
     def _prepared(self, request: SchedulerRequest, prepare: Prepare) -> SchedulerAnswer:
-        """Look at the run first; whatever goes wrong before the request itself has changed nothing."""
-        if request.run is None:
-            return _refused("no run was named")
-        try:
+        """Look at the run first."""
+
+        def looked() -> Send:
+            if request.run is None:
+                raise No("no run was named")
             found = self._client.run(request.job.name, request.run.run_id)
             if holds(found.note, request.key):
-                return SchedulerAnswer(taken=Taken.ALREADY, message="it was asked for before, by the run's note")
-            send = prepare(request, request.run, found)
-        except _No as no:
-            return _refused(str(no))
-        except Refused as no:
-            return SchedulerAnswer(taken=Taken.REFUSED, message=str(no), retry_after=no.retry_after)
-        except Unwell as unwell:
-            wait = unwell.retry_after or AGAIN_AFTER
-            return SchedulerAnswer(taken=Taken.REFUSED, message=str(unwell), retry_after=wait)
-        except (NotSent, NoAnswer) as nothing:
-            return SchedulerAnswer(taken=Taken.REFUSED, message=str(nothing), retry_after=AGAIN_AFTER)
-        return self._changed(send)
+                raise Already("it was asked for before, by the run's note")
+            return prepare(request, request.run, found)
 
-    def _changed(self, send: Send) -> SchedulerAnswer:
-        try:
-            send()
-        except Refused as no:
-            return SchedulerAnswer(taken=Taken.REFUSED, message=str(no), retry_after=no.retry_after)
-        except NotSent as nothing:
-            return SchedulerAnswer(taken=Taken.REFUSED, message=str(nothing), retry_after=AGAIN_AFTER)
-        except (Unwell, NoAnswer) as unknown:
-            return SchedulerAnswer(taken=Taken.UNCERTAIN, message=str(unknown))
-        return SchedulerAnswer(taken=Taken.TAKEN)
+        return prepared(looked)
 
     def _rerun(self, request: SchedulerRequest, run: RunRef, found: DagRun) -> Send:
         dag, only_failed = request.job.name, not request.fresh
         if found.state not in ENDED:
-            raise _No(f"the run is {found.state} in Airflow: somebody started it again")
+            raise No(f"the run is {found.state} in Airflow: somebody started it again")
         if found.state == "success":
-            raise _No("the run has succeeded in Airflow meanwhile")
+            raise No("the run has succeeded in Airflow meanwhile")
         tasks = self._client.would_clear(dag, run.run_id, only_failed=only_failed)
         if not tasks:
-            raise _No("no task of the run failed: Airflow would run nothing again")
+            raise No("no task of the run failed: Airflow would run nothing again")
         living = next((task for task in tasks if task.state in LIVING_TASKS), None)
         if living is not None:
-            raise _No(f"the task {living.called} of the run is {living.state}: Airflow is at it by itself")
-        note = note_of(request, found.note)
-        return lambda: self._client.clear(dag, run.run_id, only_failed=only_failed, note=note)
+            raise No(f"the task {living.called} of the run is {living.state}: Airflow is at it by itself")
+        note, latest = note_of(request, found.note), request.fixed or request.fresh
+        return lambda: self._client.clear(dag, run.run_id, only_failed=only_failed, latest=latest, note=note)
 
     def _stop(self, request: SchedulerRequest, run: RunRef, found: DagRun) -> Send:
         if found.state in ENDED:
-            raise _No(f"the run has ended in Airflow meanwhile: {found.state}")
+            raise No(f"the run has ended in Airflow meanwhile: {found.state}")
         newest = self._newest_start(request.job.name, run.run_id)
-        reruns = [mark for mark in marks_in(newest.note if newest else None) if mark.action == WORDS[Action.RERUN]]
-        if not reruns or request.key.removesuffix(STOPS) != reruns[-1].key:
-            raise _No("what runs now was not started by ontrack, by Airflow's audit log")
-        note = note_of(request, found.note)
-        return lambda: self._client.mark_failed(request.job.name, run.run_id, note=note)
+        note, word = (found.note, Action.START) if newest is None else (newest.note, Action.RERUN)
+        ours = [mark for mark in marks_in(note) if mark.action == WORDS[word]]
+        if not ours or request.key.removesuffix(STOPS) != ours[-1].key:
+            raise No("what runs now was not started by ontrack, by Airflow's audit log")
+        said = note_of(request, found.note)
+        return lambda: self._client.mark_failed(request.job.name, run.run_id, note=said)
 
     def _newest_start(self, dag: str, run_id: str) -> Done | None:
         starts = (Deed.CLEARED, Deed.QUEUED)
@@ -127,6 +107,8 @@ class Asking:
         if request.action in (Action.PAUSE, Action.RESUME):
             in_force = self._client.dag(request.job.name).is_paused == (request.action is Action.PAUSE)
             return Looked.STARTED if in_force else Looked.NOT_STARTED
+        if request.action is Action.START:
+            return self._starting.look(request)
         if request.run is None or request.action not in (Action.RERUN, Action.STOP):
             return Looked.CANNOT_TELL
         dag, run_id = request.job.name, request.run.run_id
@@ -150,7 +132,3 @@ class Asking:
             if not page.event_logs or len(rows) >= page.total_entries:
                 return rows
         raise Unwell("its audit log of this run has no end")
-
-
-def _refused(message: str) -> SchedulerAnswer:
-    return SchedulerAnswer(taken=Taken.REFUSED, message=message)

@@ -14,10 +14,22 @@ import msgspec
 from bot.evidence.cleaning import clean
 from bot.evidence.masking import mask
 from bot.ports import Clock
-from bot.schedulers.airflow.shapes import AuditPage, Dag, DagPage, DagRun, LogPage, RunPage, TaskInstance, TaskPage
+from bot.schedulers.airflow.shapes import (
+    AssetPage,
+    AuditPage,
+    Dag,
+    DagPage,
+    DagRun,
+    LogPage,
+    Release,
+    RunPage,
+    Slot,
+    TaskInstance,
+    TaskPage,
+)
 from bot.schedulers.airflow.tokens import NoToken, Tokens
-from bot.schedulers.airflow.wire import AirflowWire, Answered, NoAnswer, NotSent, Params
 from bot.schedulers.webhook import wish
+from bot.wire.exchange import Answered, JsonWire, NoAnswer, NotSent, Params
 
 API = "/api/v2"
 PAGE = 100
@@ -47,7 +59,7 @@ class Unwell(Exception):
 class AirflowClient:
     """Every method raises `Refused`, `Unwell`, `NotSent` or `NoAnswer`, and nothing else."""
 
-    def __init__(self, wire: AirflowWire, tokens: Tokens, *, clock: Clock) -> None:
+    def __init__(self, wire: JsonWire, tokens: Tokens, *, clock: Clock) -> None:
         self._wire = wire
         self._tokens = tokens
         self._clock = clock
@@ -76,10 +88,24 @@ class AirflowClient:
         body = {"dry_run": True, "only_failed": only_failed}
         return self._read(self._call("POST", f"{_run(dag, run_id)}/clear", body=body), TaskPage).task_instances
 
-    def clear(self, dag: str, run_id: str, *, only_failed: bool, note: str) -> None:
-        """Run the tasks again and put the note on the run, both or neither."""
-        body = {"dry_run": False, "only_failed": only_failed, "note": note}
+    def clear(self, dag: str, run_id: str, *, only_failed: bool, latest: bool, note: str) -> None:
+        """Run the tasks again and put the note on the run, both or neither. `latest`: by the newest version of the DAG;
+        else which version it is stays with Airflow's own setting."""
+        body: dict[str, Any] = {"dry_run": False, "only_failed": only_failed, "note": note}
+        body |= {"run_on_latest_version": True} if latest else {}
         self._call("POST", f"{_run(dag, run_id)}/clear", body=body)
+
+    def start(self, dag: str, run_id: str, slot: Slot, *, note: str) -> None:
+        """Begin the run of this slot of the schedule under that id, with the note; Airflow has no second run of either."""
+        body = {
+            "dag_run_id": run_id,
+            "logical_date": slot.logical_date.isoformat(),
+            "data_interval_start": slot.starts_at.isoformat(),
+            "data_interval_end": slot.ends_at.isoformat(),
+            "run_after": slot.run_after.isoformat(),
+            "note": note,
+        }
+        self._call("POST", f"/dags/{_quoted(dag)}/dagRuns", body=body)
 
     def mark_failed(self, dag: str, run_id: str, *, note: str) -> None:
         self._call("PATCH", _run(dag, run_id), body={"state": "failed", "note": note})
@@ -96,6 +122,28 @@ class AirflowClient:
             ("offset", str(offset)),
         ]
         return self._read(self._call("GET", "/dags/~/dagRuns", params=params), RunPage)
+
+    def ended_runs(self, since: datetime, *, until: datetime, offset: int) -> RunPage:
+        """A page of all DAGs' runs that ended in `[since, until)`, by their ends; `until` is past, so that none that
+        still runs is among them."""
+        params = [
+            ("end_date_gte", since.isoformat()),
+            ("end_date_lt", until.isoformat()),
+            ("order_by", "end_date"),
+            ("limit", str(PAGE)),
+            ("offset", str(offset)),
+        ]
+        return self._read(self._call("GET", "/dags/~/dagRuns", params=params), RunPage)
+
+    def tasks(self, dag: str, run_id: str, *, offset: int) -> TaskPage:
+        params = [("limit", str(PAGE)), ("offset", str(offset))]
+        return self._read(self._call("GET", f"{_run(dag, run_id)}/taskInstances", params=params), TaskPage)
+
+    def tries(self, dag: str, run_id: str, task: TaskInstance) -> TaskPage:
+        """Every try of the task in that run, also those before a clear."""
+        mapped = f"/{task.map_index}" if task.map_index >= 0 else ""
+        path = f"{_run(dag, run_id)}/taskInstances/{_quoted(task.task_id)}{mapped}/tries"
+        return self._read(self._call("GET", path), TaskPage)
 
     def failed_tasks(self, dag: str, run_id: str) -> TaskPage:
         params = [("state", "failed"), ("limit", str(PAGE))]
@@ -120,6 +168,15 @@ class AirflowClient:
     def dags(self, *, offset: int) -> DagPage:
         params = [("order_by", "dag_id"), ("limit", str(PAGE)), ("offset", str(offset))]
         return self._read(self._call("GET", "/dags", params=params), DagPage)
+
+    def assets(self, *, offset: int) -> AssetPage:
+        """A page of the assets that some DAG speaks of, with those DAGs."""
+        params = [("order_by", "id"), ("limit", str(PAGE)), ("offset", str(offset))]
+        return self._read(self._call("GET", "/assets", params=params), AssetPage)
+
+    def release(self) -> str:
+        """Which version of Airflow answers."""
+        return self._read(self._call("GET", "/version"), Release).version
 
     def _call(self, method: str, path: str, *, params: Params = (), body: Any = None) -> Answered:
         token = self._token()

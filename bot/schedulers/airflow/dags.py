@@ -1,12 +1,15 @@
-"""Reads all DAGs, a page at a time, and tells of those that changed: next run, owners, paused, gone.
+"""Reads all DAGs, a page at a time, and tells of those that changed: next run, owners, assets, paused, gone.
 
 It must not report, and nothing counts as told before whoever drives it says so.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from msgspec.structs import replace
+
+from bot.schedulers.airflow.assets import Uses
 from bot.schedulers.airflow.client import PAGE, AirflowClient
 from bot.schedulers.airflow.events import changed
 from bot.schedulers.airflow.memory import DagSeen, Memory
@@ -16,6 +19,7 @@ from bot.sources import SourceEvent
 EVERY, SELDOM = timedelta(minutes=1), timedelta(minutes=5)
 """Between two readings of all DAGs: a minute for each page that they fill, up to five."""
 CALL_WITHIN = timedelta(seconds=20)
+MOST_TAGS = 50
 GONE_AFTER = 2
 """A DAG that leaves while the pages are read shifts the others: what is missed once may only have been skipped."""
 
@@ -31,10 +35,14 @@ class DagBatch:
 class Dags:
     """`read`, report, `done`: in this order, from one thread."""
 
-    def __init__(self, client: AirflowClient, memory: Memory, *, scheduler: str) -> None:
+    def __init__(
+        self, client: AirflowClient, memory: Memory, *, scheduler: str, uses_of: Callable[[str], Uses | None]
+    ) -> None:
+        """`uses_of`: which assets a DAG uses; None where that is not known."""
         self._client = client
         self._memory = memory
         self._scheduler = scheduler
+        self._uses_of = uses_of
         self._offset = 0
         self._met: set[str] = set()
         self.due_at: datetime | None = None
@@ -47,7 +55,8 @@ class Dags:
         events = []
         for dag in page.dags:
             self._met.add(dag.dag_id)
-            before, seen = self._memory.dags.get(dag.dag_id), seen_of(dag)
+            before = self._memory.dags.get(dag.dag_id)
+            seen = _with_assets_of(seen_of(dag, self._uses_of(dag.dag_id)), before)
             known[dag.dag_id] = seen
             if before is None or _told(before) != _told(seen):
                 events.append(changed(dag.dag_id, seen, scheduler=self._scheduler, at=now))
@@ -82,11 +91,11 @@ class Dags:
             if name in self._met:
                 continue
             missed = seen.missed + 1
-            found.append((name, None if missed >= GONE_AFTER else _missed(seen, missed)))
+            found.append((name, None if missed >= GONE_AFTER else replace(seen, missed=missed)))
         return found
 
 
-def seen_of(dag: Dag) -> DagSeen:
+def seen_of(dag: Dag, uses: Uses | None = None) -> DagSeen:
     next_run_at = dag.next_dagrun_run_after
     runs_next = next_run_at is not None and not dag.is_paused
     return DagSeen(
@@ -94,14 +103,18 @@ def seen_of(dag: Dag) -> DagSeen:
         owner=", ".join(dict.fromkeys(filter(None, dag.owners)))[:200],
         schedule=dag.timetable_summary,
         paused=dag.is_paused,
+        tags=sorted(tag.name for tag in dag.tags)[:MOST_TAGS],
+        reads=list(uses.reads) if uses is not None else None,
+        writes=list(uses.writes) if uses is not None else None,
     )
 
 
-def _told(seen: DagSeen) -> tuple[datetime | None, str, bool]:
-    return seen.next_run_at, seen.owner, seen.paused
+def _told(seen: DagSeen) -> tuple[object, ...]:
+    return seen.next_run_at, seen.owner, seen.paused, seen.reads, seen.writes
 
 
-def _missed(seen: DagSeen, missed: int) -> DagSeen:
-    return DagSeen(
-        next_run_at=seen.next_run_at, owner=seen.owner, schedule=seen.schedule, paused=seen.paused, missed=missed
-    )
+def _with_assets_of(seen: DagSeen, before: DagSeen | None) -> DagSeen:
+    """What is not known just now is as it was told last."""
+    if seen.reads is not None or before is None:
+        return seen
+    return replace(seen, reads=before.reads, writes=before.writes)

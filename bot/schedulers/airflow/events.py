@@ -8,12 +8,12 @@ from urllib.parse import quote
 
 from bot.evidence.masking import mask_name
 from bot.evidence.types import ErrorReport
-from bot.incidents.keys import JobKey, RunRef, Trigger
+from bot.incidents.keys import Action, JobKey, RunRef, Trigger
 from bot.incidents.policy import Schedule
 from bot.schedulers.airflow.audit import Deed, Done
 from bot.schedulers.airflow.logs import exception_in, text_of
 from bot.schedulers.airflow.memory import DagSeen, begun_by
-from bot.schedulers.airflow.notes import marks_in
+from bot.schedulers.airflow.notes import WORDS, marks_in
 from bot.schedulers.airflow.shapes import DagRun, TaskInstance
 from bot.schedulers.openlineage.naming import TRIGGERS
 from bot.sources import JobChange, SourceEvent, SourceKind
@@ -89,7 +89,13 @@ def changed(dag: str, seen: DagSeen, *, scheduler: str, at: datetime, deleted: b
         kind=SourceKind.JOB_CHANGED,
         at=at,
         job=JobKey(scheduler=scheduler, name=dag),
-        change=JobChange(schedule=Schedule(next_run_at=seen.next_run_at), owner=seen.owner or None, deleted=deleted),
+        change=JobChange(
+            schedule=Schedule(next_run_at=seen.next_run_at),
+            owner=seen.owner or None,
+            reads=tuple(seen.reads) if seen.reads is not None else None,
+            writes=tuple(seen.writes) if seen.writes is not None else None,
+            deleted=deleted,
+        ),
     )
 
 
@@ -129,10 +135,13 @@ def _newest_clear(told: Told) -> Done | None:
 
 
 def _rerun_key(told: Told) -> str | None:
-    """The key of the rerun that this generation is; None where somebody else began it."""
+    """The key of the rerun that this generation is, or of the start; None where somebody else began it."""
     clear = _newest_clear(told)
-    reruns = [mark for mark in marks_in(clear.note if clear else None) if mark.action == "rerun"]
-    return reruns[-1].key if reruns else None
+    if clear is None and told.generation:
+        return None
+    note, word = (told.run.note, WORDS[Action.START]) if clear is None else (clear.note, WORDS[Action.RERUN])
+    ours = [mark for mark in marks_in(note) if mark.action == word]
+    return ours[-1].key if ours else None
 
 
 def _starter(told: Told) -> str | None:
@@ -141,7 +150,8 @@ def _starter(told: Told) -> str | None:
     if clear is not None:
         return None if clear.ours else clear.by
     manual = TRIGGERS.get(told.run.run_type) is Trigger.MANUAL
-    return told.run.triggering_user_name if manual and not told.generation else None
+    by_a_person = manual and not told.generation and _rerun_key(told) is None
+    return told.run.triggering_user_name if by_a_person else None
 
 
 def _report(run: DagRun, failed: Failed) -> ErrorReport:
@@ -173,7 +183,10 @@ def _facts(told: Told, failed: Failed | None) -> dict[str, Any]:
     spaces: dict[str, dict[str, Any]] = {
         "code": code,
         "params": run.conf or {},
-        "config": {"schedule": told.dag.schedule if told.dag is not None else None},
+        "config": {
+            "schedule": told.dag.schedule if told.dag is not None else None,
+            "tags": (told.dag.tags or None) if told.dag is not None else None,
+        },
         "job": {"owner": (told.dag.owner or None) if told.dag is not None else None},
     }
     if failed is not None and failed.tasks:

@@ -6,7 +6,7 @@ from typing import Any
 from bot.schedulers.airflow.client import AirflowClient, Refused, Unwell
 from bot.schedulers.airflow.events import Failed
 from bot.schedulers.airflow.shapes import DagRun, TaskInstance
-from bot.schedulers.airflow.wire import NoAnswer, NotSent
+from bot.wire.exchange import NoAnswer, NotSent
 
 TASKS_WITHIN, LOG_WITHIN = timedelta(seconds=20), timedelta(seconds=10)
 MOST_PAGES = 10
@@ -26,6 +26,11 @@ def failure_of(client: AirflowClient, run: DagRun) -> Failed:
     total = max(page.total_entries, len(tasks))
     if not tasks:
         return Failed(unread="Airflow tells of no failed task in this run")
+    return with_log(client, run, tasks, total=total)
+
+
+def with_log(client: AirflowClient, run: DagRun, tasks: tuple[TaskInstance, ...], *, total: int) -> Failed:
+    """The failure of these tasks with the log of the first, in the try that is named; raises nothing."""
     try:
         with client.within(LOG_WITHIN):
             return Failed(tasks=tasks, total=total, log=_log_of(client, run, tasks[0]))

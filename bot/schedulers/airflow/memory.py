@@ -35,13 +35,19 @@ class Seen(Struct):
 
 
 class DagSeen(Struct):
-    """A DAG as it was last told of; `missed`: in so many whole readings it was not there."""
+    """A DAG as it was last told of; `missed`: in so many whole readings it was not there.
+
+    `reads`, `writes`: its assets by name; None while those are not known.
+    """
 
     next_run_at: datetime | None = None
     owner: str = ""
     schedule: str | None = None
     paused: bool = False
     missed: int = 0
+    tags: list[str] = msgspec.field(default_factory=list)
+    reads: list[str] | None = None
+    writes: list[str] | None = None
 
 
 class Memory(Struct):

@@ -8,7 +8,7 @@ from bot.ports import SchedulerRequest
 
 LONGEST_NOTE = 1000
 LONGEST_BY, LONGEST_REASON = 100, 200
-WORDS = {Action.RERUN: "rerun", Action.STOP: "stopped"}
+WORDS = {Action.RERUN: "rerun", Action.START: "started", Action.STOP: "stopped"}
 
 _MARK = re.compile(r"\[ontrack ([a-z]+) by (.*?), key (.+)\]$", re.MULTILINE)
 

@@ -8,19 +8,26 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from bot.ports import Report
+from bot.schedulers.airflow.assets import Assets
 from bot.schedulers.airflow.client import Refused, Unwell
 from bot.schedulers.airflow.dags import Dags
 from bot.schedulers.airflow.memory import keep, recalled
 from bot.schedulers.airflow.runs import Runs
 from bot.schedulers.airflow.scheduler import AirflowScheduler
-from bot.schedulers.airflow.wire import NoAnswer, NotSent
+from bot.wire.exchange import NoAnswer, NotSent
 
 POLL = timedelta(seconds=15)
+READING = timedelta(seconds=15)
 GO_ON = timedelta(seconds=1)
 LONGEST_BACKOFF = timedelta(minutes=5)
 PRUNED_EVERY = timedelta(hours=1)
 
 log = logging.getLogger(__name__)
+
+
+def told_within(every: timedelta | None) -> timedelta:
+    """How long it may take until the poll has told what happens now, while all is well."""
+    return 2 * (every or POLL) + READING
 
 
 class AirflowPoller:
@@ -34,7 +41,8 @@ class AirflowPoller:
         self._memory = recalled(self._path)
         client, name = scheduler.client, scheduler.name
         self._runs = Runs(client, self._memory, scheduler=name, base=scheduler.spec.url)
-        self._dags = Dags(client, self._memory, scheduler=name)
+        self._assets = Assets(client, scheduler=name)
+        self._dags = Dags(client, self._memory, scheduler=name, uses_of=self._assets.uses_of)
         self._due_at: datetime | None = None
         self._pruned_at: datetime | None = None
         self._failed = 0
@@ -59,7 +67,7 @@ class AirflowPoller:
 
     def _poll(self, now: datetime) -> bool:
         if not self._runs.more and (self._dags.due_at is None or now >= self._dags.due_at):
-            self._read_dags(now)
+            self._read_next(now)
         batch = self._runs.read(now)
         if batch.events:
             self._report(batch.events)
@@ -71,6 +79,22 @@ class AirflowPoller:
         if batch.trouble is not None:
             raise batch.trouble
         return self._runs.more or self._dags.due_at is None or now >= self._dags.due_at
+
+    def _read_next(self, now: datetime) -> None:
+        """A page of the assets where they are due, with which the DAGs are told; then one of the DAGs."""
+        if self._assets.due(now):
+            self._read_assets(now)
+        if not self._assets.due(now):
+            self._read_dags(now)
+
+    def _read_assets(self, now: datetime) -> None:
+        try:
+            self._assets.read(now)
+        except Refused as no:
+            if no.retry_after is not None:
+                raise
+            self._assets.put_off(now)
+            log.info("airflow does not show its assets", extra={"scheduler": self._scheduler.name, "error": str(no)})
 
     def _read_dags(self, now: datetime) -> None:
         try:

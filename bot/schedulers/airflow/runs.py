@@ -14,8 +14,8 @@ from bot.schedulers.airflow.events import Failed, Told, by_hand, ended, started
 from bot.schedulers.airflow.failures import failure_of
 from bot.schedulers.airflow.memory import Memory, Seen
 from bot.schedulers.airflow.shapes import DagRun
-from bot.schedulers.airflow.wire import NoAnswer, NotSent
 from bot.sources import SourceEvent
+from bot.wire.exchange import NoAnswer, NotSent
 
 FIRST_LOOK = timedelta(hours=1)
 FIRST_HEARING = timedelta(days=30)

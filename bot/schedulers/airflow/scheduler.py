@@ -5,7 +5,7 @@ It must not poll: what runs do is read by `polling`.
 
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from bot.incidents.keys import Capability, JobKey
@@ -14,8 +14,11 @@ from bot.policies.specs import AirflowSpec
 from bot.ports import Clock, Looked, SchedulerAnswer, SchedulerRequest, Taken
 from bot.schedulers.airflow.asking import Asking
 from bot.schedulers.airflow.client import AirflowClient
+from bot.schedulers.airflow.history import History
+from bot.schedulers.airflow.patience import Patient, slept
 from bot.schedulers.airflow.tokens import Tokens
-from bot.schedulers.airflow.wire import AirflowWire
+from bot.sources import SourceEvent
+from bot.wire.exchange import JsonWire
 
 STALE = timedelta(minutes=15)
 """What was read longer ago is no word of Airflow's any more: somebody else may poll it by now."""
@@ -35,6 +38,7 @@ class AirflowScheduler:
     can = frozenset(
         {
             Capability.RERUN,
+            Capability.START,
             Capability.FRESH_START,
             Capability.PAUSE,
             Capability.RESUME,
@@ -43,14 +47,23 @@ class AirflowScheduler:
         }
     )
 
-    def __init__(self, spec: AirflowSpec, *, clock: Clock, wire: AirflowWire | None = None) -> None:
+    def __init__(
+        self,
+        spec: AirflowSpec,
+        *,
+        clock: Clock,
+        wire: JsonWire | None = None,
+        wait: Callable[[timedelta], None] = slept,
+    ) -> None:
+        """`wait` is how the reading of its past pauses."""
         self.name = spec.name
         self.spec = spec
-        self._wire = wire or AirflowWire(spec.url)
+        self._wire = wire or JsonWire(spec.url)
         self.client = AirflowClient(self._wire, Tokens(spec, self._wire, clock=clock), clock=clock)
         self._asking = Asking(self.client)
         self._lock = threading.Lock()
         self._clock = clock
+        self._wait = wait
         self._next: Mapping[str, datetime | None] = {}
         self._learned_at: datetime | None = None
 
@@ -72,6 +85,11 @@ class AirflowScheduler:
             if stale or job.name not in self._next:
                 return None
             return Schedule(next_run_at=self._next[job.name])
+
+    def history(self, *, since: datetime, until: datetime) -> Iterator[Sequence[SourceEvent]]:
+        """As `bot.ports.Historian` says."""
+        patient = Patient(self.client, clock=self._clock, wait=self._wait)
+        return History(self.client, patient, scheduler=self.name, base=self.spec.url).read(since, until)
 
     def learn(self, next_runs: Mapping[str, datetime | None]) -> None:
         """What a poll read: when each DAG runs next; None for one that is paused or has no schedule."""

@@ -70,13 +70,61 @@ class Audited(Struct, frozen=True):
     extra: str | None = None
 
 
+class Slot(Struct, frozen=True):
+    """A run that the schedule will begin: what Airflow itself would give it."""
+
+    logical_date: datetime
+    starts_at: datetime
+    ends_at: datetime
+    run_after: datetime
+
+
+class Tag(Struct, frozen=True):
+    name: str
+
+
 class Dag(Struct, frozen=True):
     dag_id: str
     is_paused: bool = False
     is_stale: bool = False
     timetable_summary: str | None = None
+    next_dagrun_logical_date: Instant | None = None
+    next_dagrun_data_interval_start: Instant | None = None
+    next_dagrun_data_interval_end: Instant | None = None
     next_dagrun_run_after: Instant | None = None
     owners: tuple[str, ...] = ()
+    tags: tuple[Tag, ...] = ()
+
+    @property
+    def next_slot(self) -> Slot | None:
+        """The next run of its schedule; None where it has none, or none of a known interval."""
+        logical, starts = self.next_dagrun_logical_date, self.next_dagrun_data_interval_start
+        ends, after = self.next_dagrun_data_interval_end, self.next_dagrun_run_after
+        if logical is None or starts is None or ends is None or after is None:
+            return None
+        return Slot(logical_date=logical, starts_at=starts, ends_at=ends, run_after=after)
+
+
+class Place(Struct, frozen=True):
+    """Where an asset is spoken of."""
+
+    dag_id: str
+
+
+class Asset(Struct, frozen=True):
+    """What tasks produce, what DAGs are scheduled on and tasks read; one without a URI has its name for it."""
+
+    name: str
+    uri: str = ""
+    scheduled_dags: tuple[Place, ...] = ()
+    producing_tasks: tuple[Place, ...] = ()
+    consuming_tasks: tuple[Place, ...] = ()
+
+
+class Release(Struct, frozen=True):
+    """Which Airflow it is."""
+
+    version: str
 
 
 class RunPage(Struct, frozen=True):
@@ -96,4 +144,9 @@ class AuditPage(Struct, frozen=True):
 
 class DagPage(Struct, frozen=True):
     dags: tuple[Dag, ...]
+    total_entries: int = 0
+
+
+class AssetPage(Struct, frozen=True):
+    assets: tuple[Asset, ...]
     total_entries: int = 0

@@ -12,7 +12,7 @@ import msgspec
 
 from bot.policies.specs import AirflowSpec
 from bot.ports import Clock
-from bot.schedulers.airflow.wire import AirflowWire
+from bot.wire.exchange import JsonWire
 
 EARLY = timedelta(minutes=2)
 UNTOLD = timedelta(minutes=20)
@@ -38,7 +38,7 @@ class _Claims(msgspec.Struct):
 class Tokens:
     """Shared by all who ask the same Airflow. A given token is used as it is: nobody here can renew it."""
 
-    def __init__(self, spec: AirflowSpec, wire: AirflowWire, *, clock: Clock) -> None:
+    def __init__(self, spec: AirflowSpec, wire: JsonWire, *, clock: Clock) -> None:
         self._given = spec.token
         self._user = spec.user
         self._password = spec.password

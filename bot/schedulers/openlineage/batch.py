@@ -21,6 +21,7 @@ from bot.store.lineage import DatasetUse, LineageRun, LineageUnit, Told
 WAIT = timedelta(seconds=10)
 FACTS_ONLY = "facts only"
 WAITS_FOR_PART = f"waits up to {WAIT.seconds} s for the failure of its part"
+POLLED = "a rerun: the poll of its scheduler tells it, and who began it"
 WAITS_FOR_ROOT = f"waits up to {WAIT.seconds} s for the run that it is a part of"
 
 
@@ -44,11 +45,16 @@ class Answer:
 
 @dataclass(slots=True)
 class Batch:
-    """One list of events of one source against one unit."""
+    """One list of events of one source against one unit.
+
+    `polled`: so long the poll of its scheduler has to tell a rerun first, since it alone knows who began one; None: nobody
+    polls it.
+    """
 
     unit: LineageUnit
     source: str
     now: datetime
+    polled: timedelta | None = None
     runs: dict[str, LineageRun] = field(default_factory=dict)
     touched: dict[str, None] = field(default_factory=dict)
     again: set[int] = field(default_factory=set)
@@ -69,7 +75,7 @@ class Batch:
             self.unit.follow_parents(source=self.source, parents=self.moved)
         ends = self._ends(heard)
         parts = self.unit.parts_of(source=self.source, roots=[run.run_id for run in ends]) if ends else {}
-        ready = [run for run in ends if not (run.state is Told.FAILED and waits(run, parts[run.run_id]))]
+        ready = [run for run in ends if not (self._is_polled(run) or _waits_for_part(run, parts[run.run_id]))]
         for one in events:
             self._note(one)
         self.unit.describe(self.described, now=self.now)
@@ -114,8 +120,12 @@ class Batch:
             run = self.runs[event.run_id]
             is_end = STATES.get(event.word) in ENDS
             if is_end and run.due_at is None and (run.own or is_lost(run, self.runs)):
-                self.runs[run.run_id] = replace(run, due_at=self.now + WAIT)
+                wait = self.polled if self.polled is not None and self._is_polled(run) else WAIT
+                self.runs[run.run_id] = replace(run, due_at=self.now + wait)
                 self.touched[run.run_id] = None
+
+    def _is_polled(self, run: LineageRun) -> bool:
+        return self.polled is not None and run.own and run.known.generation > 0
 
     def _ends(self, heard: Sequence[RunHeard]) -> list[LineageRun]:
         """The runs whose end may be handed on now: their own came, or that of a part which they wait for."""
@@ -174,7 +184,10 @@ class Batch:
             there = passed.get(run.run_id)
             if there is not None:
                 return Answer(key=there.event.key), None
-            return Answer(result=result, reason=WAITS_FOR_PART, due_at=run.due_at), None
+            reason = POLLED if self._is_polled(run) else WAITS_FOR_PART
+            return Answer(result=result, reason=reason, due_at=run.due_at), None
+        if self._is_polled(run):
+            return Answer(result=result, reason=POLLED), None
         if event.word is Word.START or (event.word is Word.RUNNING and place in self.telling):
             begun = composing.started(run, event.at)
             return Answer(key=begun.key), begun
@@ -186,6 +199,10 @@ def tells(event: RunHeard, run: LineageRun) -> bool:
     if event.word is Word.RUNNING:
         return run.state is Told.HEARD and not (event.known.streaming or run.known.streaming)
     return event.word is not Word.OTHER
+
+
+def _waits_for_part(run: LineageRun, parts: Sequence[LineageRun]) -> bool:
+    return run.state is Told.FAILED and waits(run, parts)
 
 
 def is_lost(run: LineageRun, runs: Mapping[str, LineageRun]) -> bool:

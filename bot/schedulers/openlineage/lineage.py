@@ -41,7 +41,10 @@ class Taken:
 
 
 class Lineage:
-    """`take_in` is intake's; `later` is told when an end that waits now is due, so that `step` is called then."""
+    """`take_in` is intake's; `later` is told when an end that waits now is due, so that `step` is called then.
+
+    `polled`: how long the poll of a source has to tell of a rerun before what was heard of it here is handed on.
+    """
 
     def __init__(
         self,
@@ -50,17 +53,20 @@ class Lineage:
         take_in: TakeIn,
         clock: Callable[[], datetime],
         later: Callable[[datetime], None] = lambda _: None,
+        polled: Callable[[str], timedelta | None] = lambda _: None,
     ) -> None:
         self._store = store
         self._take_in = take_in
         self._clock = clock
         self._later = later
+        self._polled = polled
         self._prune_at: datetime | None = None
 
     def take(self, events: Sequence[Heard], *, source: str) -> list[Taken]:
         """Take the events of one source in, in their order; returns after the commit. Raises `StorageDown`."""
         now = self._clock()
-        answers, passes = self._written(lambda unit: Batch(unit, source, now).run(events))
+        polled = self._polled(source)
+        answers, passes = self._written(lambda unit: Batch(unit, source, now, polled).run(events))
         outcomes = self._hand_on(passes)
         waiting = [answer.due_at for answer in answers if answer.due_at is not None]
         if waiting:

@@ -1,7 +1,8 @@
 """What the stand-in for Airflow 3 keeps, and what its API does to it, by the rules of Airflow 3.3.2's own routes."""
 
 import json
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -25,8 +26,10 @@ class Task:
     state: str | None = "success"
     try_number: int = 1
     max_tries: int = 1
+    start_date: datetime | None = None
     end_date: datetime | None = None
     log: list[Any] = field(default_factory=list)
+    earlier: list["Task"] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -86,20 +89,50 @@ class Records:
     runs: list[Run] = field(default_factory=list)
     dags: dict[str, dict[str, Any]] = field(default_factory=dict)
     audit: list[dict[str, Any]] = field(default_factory=list)
+    assets: list[dict[str, Any]] = field(default_factory=list)
 
     def tick(self) -> datetime:
         self.now += timedelta(milliseconds=1)
         return self.now
 
-    def add_dag(self, name: str, *, owner: str = "finance", next_run: datetime | None = None) -> None:
+    def add_dag(
+        self, name: str, *, owner: str = "finance", next_run: datetime | None = None, tags: Sequence[str] = ()
+    ) -> None:
+        """`next_run` is the end of the next run's hour of data."""
+        begins = next_run - timedelta(hours=1) if next_run is not None else None
         self.dags[name] = {
             "dag_id": name,
             "is_paused": False,
             "is_stale": False,
             "timetable_summary": "0 * * * *",
+            "next_dagrun_logical_date": written(begins),
+            "next_dagrun_data_interval_start": written(begins),
+            "next_dagrun_data_interval_end": written(next_run),
             "next_dagrun_run_after": written(next_run),
             "owners": [owner],
+            "tags": [{"name": tag, "dag_id": name, "dag_display_name": name} for tag in sorted(tags)],
         }
+
+    def add_asset(self, uri: str, *, written_by: str = "", starts: str = "", read_by: str = "") -> None:
+        """An asset as `/assets` shows it, with the DAGs that speak of it."""
+        at = written(self.now)
+        self.assets.append(
+            {
+                "id": len(self.assets) + 1,
+                "name": uri,
+                "uri": uri,
+                "group": "asset",
+                "extra": {},
+                "created_at": at,
+                "updated_at": at,
+                "scheduled_dags": [{"dag_id": starts, "created_at": at, "updated_at": at}] if starts else [],
+                "producing_tasks": [_place(written_by, at)] if written_by else [],
+                "consuming_tasks": [_place(read_by, at)] if read_by else [],
+                "aliases": [],
+                "watchers": [],
+                "last_asset_event": {"id": None, "timestamp": None},
+            }
+        )
 
     def add_run(self, dag: str, run_id: str, *, due: datetime | None, tasks: tuple[str, ...] = ("extract",)) -> Run:
         """The schedule (or, without `due`, a person) starts a run."""
@@ -123,6 +156,30 @@ class Records:
         self.runs.append(run)
         return run
 
+    def trigger(self, dag: str, body: dict[str, Any], *, user: str) -> Run:
+        """As `trigger_dag_run`: the id and the logical date are unique in their DAG; the log has no run id."""
+        self.log_action("trigger_dag_run", user, {"dag_id": dag}, body)
+        run_id, logical, ends = body["dag_run_id"], _read(body["logical_date"]), _read(body.get("data_interval_end"))
+        if any(run.dag_id == dag and (run.run_id == run_id or run.logical_date == logical) for run in self.runs):
+            raise No(409, {"reason": "Unique constraint violation"})
+        at = self.tick()
+        run = Run(
+            id=len(self.runs) + 1,
+            dag_id=dag,
+            run_id=run_id,
+            state="queued",
+            queued_at=at,
+            updated_at=at,
+            run_type="manual",
+            logical_date=logical,
+            data_interval_end=ends or logical,
+            user=user,
+            note=body.get("note"),
+            tasks=[Task(task_id="extract", state=None)],
+        )
+        self.runs.append(run)
+        return run
+
     def run(self, dag: str, run_id: str) -> Run:
         for run in self.runs:
             if (run.dag_id, run.run_id) == (dag, run_id):
@@ -135,7 +192,7 @@ class Records:
         run.state = state
         for task in run.tasks:
             if task.state not in ENDED:
-                task.state, task.end_date = state, self.tick()
+                task.state, task.start_date, task.end_date = state, task.start_date or run.start_date, self.tick()
                 task.log = log if log is not None else task.log
 
     def begins(self, run: Run) -> None:
@@ -164,7 +221,9 @@ class Records:
         self.log_action("clear_dag_run", user, {"dag_id": run.dag_id, "dag_run_id": run.run_id}, body)
         tasks = self.concerned(run, only_failed=only_failed)
         for task in tasks:
+            task.earlier.append(replace(task, earlier=[]))
             task.state, task.max_tries, task.try_number = None, task.try_number + 1, task.try_number + 1
+            task.start_date, task.end_date, task.log = None, None, []
         if tasks:
             run.clear_number += 1
             run.queued_at = self.tick()
@@ -188,6 +247,14 @@ class Records:
             run.end_date = self.tick()
         run.state = state or run.state
         run.updated_at = self.tick()
+
+
+def _place(dag: str, at: str | None) -> dict[str, Any]:
+    return {"dag_id": dag, "task_id": "extract", "created_at": at, "updated_at": at}
+
+
+def _read(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text is not None else None
 
 
 def written(at: datetime | None) -> str | None:

@@ -5,41 +5,19 @@ import json
 import re
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from tests.schedulers.airflow.records import LONGEST_NOTE, No, Records, written
+from tests.schedulers.airflow.asked import Asked, instant, only, paged
+from tests.schedulers.airflow.asked import Fault as Fault
+from tests.schedulers.airflow.records import LONGEST_NOTE, No, Records, Run, written
 
 USER, PASSWORD = "ontrack", "in the vault"
 MONDAY = datetime(2026, 11, 30, 6, tzinfo=UTC)
 RUN = r"/api/v2/dags/([^/]+)/dagRuns/([^/]+)"
-RANGES = {"limit", "offset", "order_by"}
-
-
-@dataclass(slots=True)
-class Fault:
-    """The next `times` requests that match fail so: `lose` does it and answers nothing, `drop` does nothing and answers
-    nothing, `garbage` does it and answers no JSON, `late` does it and answers 500, a number answers that and does nothing.
-    """
-
-    kind: str | int
-    path: str = ""
-    method: str = ""
-    times: int = 1
-    headers: dict[str, str] = field(default_factory=dict)
-    body_holds: str = ""
-
-
-@dataclass(slots=True)
-class Asked:
-    method: str
-    path: str
-    query: list[tuple[str, str]]
-    body: dict[str, Any]
 
 
 class Airflow:
@@ -51,6 +29,7 @@ class Airflow:
         self.asked: list[Asked] = []
         self.page_limit = 100
         self.audit_hidden = False
+        self.assets_hidden = False
         self.token_lasts = timedelta(hours=24)
         self.tokens: dict[str, datetime] = {}
         self.given = 0
@@ -173,36 +152,22 @@ def say(handler: BaseHTTPRequestHandler, status: int, text: str, headers: dict[s
     handler.wfile.write(text.encode())
 
 
-def only(found: dict[str, Any], names: set[str]) -> None:
-    """Airflow's bodies are strict; its queries are not, and are so here, since a name nobody reads filters nothing."""
-    extra = sorted(set(found) - names)
-    if extra:
-        raise No(422, [{"loc": ["body", extra[0]], "msg": "Extra inputs are not permitted"}])
-
-
-def paged(
-    airflow: Airflow, asked: Asked, rows: list[Any], *, orders: set[str], names: set[str]
-) -> tuple[list[Any], int]:
-    query = dict(asked.query)
-    only(query, RANGES | names)
-    if query.get("order_by", next(iter(orders))).lstrip("-") not in orders:
-        raise No(400, f"Ordering with '{query['order_by']}' is disallowed")
-    limit, offset = int(query.get("limit", 50)), int(query.get("offset", 0))
-    return rows[offset : offset + min(limit, airflow.page_limit)], len(rows)
-
-
-def instant(text: str) -> datetime:
-    found = datetime.fromisoformat(text)
-    if found.tzinfo is None:
-        raise No(422, [{"loc": ["query"], "msg": "Input should have timezone info"}])
-    return found
-
-
 def list_runs(airflow: Airflow, asked: Asked) -> Any:
     since = instant(dict(asked.query).get("updated_at_gte", "1970-01-01T00:00:00+00:00"))
-    found = [run for run in airflow.records.runs if run.updated_at >= since]
-    page, total = paged(airflow, asked, found, orders={"id", "updated_at"}, names={"updated_at_gte"})
+    found = [run for run in airflow.records.runs if run.updated_at >= since and ended_within(airflow, asked, run)]
+    if dict(asked.query).get("order_by") == "end_date":
+        found.sort(key=lambda run: (run.end_date is not None, run.end_date or run.queued_at, run.id))
+    names = {"updated_at_gte", "end_date_gte", "end_date_lt"}
+    page, total = paged(asked, found, limit=airflow.page_limit, orders={"id", "updated_at", "end_date"}, names=names)
     return {"dag_runs": [run.shown() for run in page], "total_entries": total}
+
+
+def ended_within(airflow: Airflow, asked: Asked, run: Run) -> bool:
+    """As `NullableDatetimeRangeFilter`: a run that has not ended meets every lower bound, and an upper one as if it ended now."""
+    query = dict(asked.query)
+    since, until = query.get("end_date_gte"), query.get("end_date_lt")
+    late_enough = since is None or run.end_date is None or run.end_date >= instant(since)
+    return late_enough and (until is None or (run.end_date or airflow.records.now) < instant(until))
 
 
 def get_run(airflow: Airflow, asked: Asked, dag: str, run_id: str) -> Any:
@@ -231,6 +196,26 @@ def clear_run(airflow: Airflow, asked: Asked, dag: str, run_id: str) -> Any:
     return run.shown()
 
 
+def trigger_run(airflow: Airflow, asked: Asked, dag: str) -> Any:
+    body = asked.body
+    names = {"dag_run_id", "logical_date", "data_interval_start", "data_interval_end", "run_after", "conf", "note"}
+    only(body, names)
+    if "logical_date" not in body:
+        raise No(422, [{"loc": ["body", "logical_date"], "msg": "Field required"}])
+    if ("data_interval_start" in body) != ("data_interval_end" in body):
+        raise No(
+            422, [{"loc": ["body"], "msg": "Either both data_interval_start and data_interval_end must be provided"}]
+        )
+    if not re.fullmatch(r"[A-Za-z0-9_.~:+-]+", body.get("dag_run_id", "manual")):
+        raise No(400, "The run_id provided does not match regex pattern")
+    for name in names & body.keys() - {"dag_run_id", "conf", "note"}:
+        instant(body[name])
+    check_note(body)
+    if dag not in airflow.records.dags:
+        raise No(404, f"Dag with dag_id: '{dag}' not found")
+    return airflow.records.trigger(dag, body, user=USER).shown()
+
+
 def check_note(body: dict[str, Any]) -> None:
     if len(body.get("note") or "") > LONGEST_NOTE:
         raise No(422, [{"loc": ["body", "note"], "msg": "String should have at most 1000 characters"}])
@@ -245,7 +230,7 @@ def shown_task(run: Any, task: Any) -> dict[str, Any]:
         "state": task.state,
         "try_number": task.try_number,
         "max_tries": task.max_tries,
-        "start_date": written(run.start_date),
+        "start_date": written(task.start_date or run.start_date),
         "end_date": written(task.end_date),
     }
 
@@ -253,13 +238,36 @@ def shown_task(run: Any, task: Any) -> dict[str, Any]:
 def list_tasks(airflow: Airflow, asked: Asked, dag: str, run_id: str) -> Any:
     run, state = airflow.records.run(dag, run_id), dict(asked.query).get("state")
     found = [task for task in run.tasks if state in (None, task.state)]
-    page, total = paged(airflow, asked, found, orders={"id", "map_index"}, names={"state"})
+    page, total = paged(asked, found, limit=airflow.page_limit, orders={"id", "map_index"}, names={"state"})
     return {"task_instances": [shown_task(run, task) for task in page], "total_entries": total}
+
+
+def list_tries(airflow: Airflow, asked: Asked, dag: str, run_id: str, task_id: str) -> Any:
+    only(dict(asked.query), set())
+    run = airflow.records.run(dag, run_id)
+    found = [one for task in run.tasks if task.task_id == task_id for one in (*task.earlier, task)]
+    if not found:
+        raise No(404, "The Task Instance was not found")
+    return {"task_instances": [shown_task(run, one) for one in found], "total_entries": len(found)}
+
+
+def list_assets(airflow: Airflow, asked: Asked) -> Any:
+    if airflow.assets_hidden:
+        raise No(403, "Forbidden")
+    page, total = paged(
+        asked, airflow.records.assets, limit=airflow.page_limit, orders={"id", "name", "uri"}, names={"only_active"}
+    )
+    return {"assets": page, "total_entries": total}
+
+
+def release(airflow: Airflow, asked: Asked) -> Any:
+    return {"version": "3.3.2", "git_version": None}
 
 
 def get_log(airflow: Airflow, asked: Asked, dag: str, run_id: str, task_id: str, number: str) -> Any:
     only(dict(asked.query), {"map_index", "token", "full_content"})
-    for task in airflow.records.run(dag, run_id).tasks:
+    tasks = airflow.records.run(dag, run_id).tasks
+    for task in (tried for one in tasks for tried in (*one.earlier, one)):
         if (task.task_id, task.try_number) == (task_id, int(number)):
             return {"content": task.log, "continuation_token": None}
     raise No(404, "TaskInstance not found")
@@ -279,13 +287,13 @@ def list_audit(airflow: Airflow, asked: Asked) -> Any:
         and query.get("run_id", row["run_id"]) == row["run_id"]
     ]
     names = {"included_events", "after", "dag_id", "run_id"}
-    page, total = paged(airflow, asked, found, orders={"event_log_id", "when"}, names=names)
+    page, total = paged(asked, found, limit=airflow.page_limit, orders={"event_log_id", "when"}, names=names)
     return {"event_logs": page, "total_entries": total}
 
 
 def list_dags(airflow: Airflow, asked: Asked) -> Any:
     found = [dag for _, dag in sorted(airflow.records.dags.items())]
-    page, total = paged(airflow, asked, found, orders={"dag_id"}, names=set())
+    page, total = paged(asked, found, limit=airflow.page_limit, orders={"dag_id"}, names=set())
     return {"dags": page, "total_entries": total}
 
 
@@ -300,11 +308,15 @@ def dag_of(airflow: Airflow, asked: Asked, name: str) -> Any:
 
 ROUTES: list[tuple[str, str, Callable[..., Any]]] = [
     ("GET", "/api/v2/dags/~/dagRuns", list_runs),
+    ("POST", "/api/v2/dags/([^/]+)/dagRuns", trigger_run),
     ("GET", RUN, get_run),
     ("PATCH", RUN, patch_run),
     ("POST", f"{RUN}/clear", clear_run),
     ("GET", f"{RUN}/taskInstances", list_tasks),
+    ("GET", f"{RUN}/taskInstances/([^/]+)/tries", list_tries),
     ("GET", f"{RUN}/taskInstances/([^/]+)/logs/([0-9]+)", get_log),
+    ("GET", "/api/v2/assets", list_assets),
+    ("GET", "/api/v2/version", release),
     ("GET", "/api/v2/eventLogs", list_audit),
     ("GET", "/api/v2/dags", list_dags),
     ("GET", "/api/v2/dags/([^/]+)", dag_of),

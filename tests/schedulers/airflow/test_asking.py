@@ -29,6 +29,15 @@ def test_a_fresh_rerun_clears_every_task(desk: Desk, airflow: Airflow) -> None:
     desk.scheduler.ask(desk.request(run, fresh=True))
 
     assert [asked.body["only_failed"] for asked in airflow.calls("POST", "/clear$")] == [False, False]
+    assert airflow.clears()[0].body["run_on_latest_version"] is True
+
+
+def test_a_rerun_of_what_was_fixed_runs_by_the_newest_version(desk: Desk, airflow: Airflow) -> None:
+    run = desk.fails()
+    desk.scheduler.ask(desk.request(run, fixed=True))
+    clear = airflow.clears()[0]
+
+    assert clear.body == {"dry_run": False, "only_failed": True, "run_on_latest_version": True, "note": run.note}
 
 
 def test_a_note_that_is_full_loses_its_oldest_lines(desk: Desk) -> None:
@@ -176,8 +185,8 @@ def test_a_run_that_a_person_cleared_after_us_is_not_stopped(desk: Desk, airflow
 
 
 def test_what_it_cannot_do_is_refused(desk: Desk) -> None:
-    assert Capability.START not in desk.scheduler.can
-    assert desk.scheduler.ask(desk.request(action=Action.START)).taken is Taken.REFUSED
+    assert Capability.RETIRE not in desk.scheduler.can
+    assert desk.scheduler.ask(desk.request(action=Action.RETIRE)).taken is Taken.REFUSED
 
 
 def test_an_unknown_run_is_refused_in_airflows_words(desk: Desk) -> None:

@@ -110,6 +110,31 @@ def test_a_rerun_that_fails_again_asks_the_owner(played: Played) -> None:
     assert [mention.who for mention in played.world.mentions()] == ["finance-oncall"]
 
 
+def test_what_is_fixed_is_rerun_by_the_newest_version_and_verified(played: Played) -> None:
+    run = played.fails("revenue", LOST_COLUMN)
+    played.world.clicks("ana", "Fixed", "revenue")
+    view = played.world.stage.slack.view_of("U0ANA")
+    assert view is not None
+    (owed,) = [block["block_id"] for block in view["blocks"] if block["block_id"].startswith("owed:")]
+    played.world.submits("ana", **{"what": "the column is back", owed: "rerun_now"})
+    played.airflow.records.begins(run)
+    played.airflow.records.ends(run, "success")
+    played.polls()
+
+    (clear,) = played.airflow.clears()
+    assert clear.body["run_on_latest_version"] is True
+    assert played.world.incident("revenue").outcome is Outcome.FIXED
+
+
+def test_an_owners_rerun_of_what_nobody_calls_fixed_leaves_the_version_to_airflow(played: Played) -> None:
+    played.fails("revenue", LOST_COLUMN)
+    played.world.clicks("ana", "Rerun", "revenue")
+    played.world.settles()
+
+    (clear,) = played.airflow.clears()
+    assert "run_on_latest_version" not in clear.body
+
+
 def test_scenario_45_cleared_by_hand_it_closes_as_recovered_by_hand(played: Played) -> None:
     run = played.fails("revenue", LOST_COLUMN)
     assert played.world.incident("revenue").status is Status.OPEN
@@ -141,3 +166,12 @@ def test_a_success_set_by_hand_leaves_it_to_the_owner(played: Played) -> None:
     played.polls()
 
     assert played.world.incident("revenue").status is Status.OPEN
+
+
+def test_a_dag_that_waits_for_an_asset_is_downstream_without_a_word_in_policies(played: Played) -> None:
+    played.airflow.records.add_dag("orders")
+    played.airflow.records.add_dag("sums")
+    played.airflow.records.add_asset("s3://lake/orders", written_by="orders", starts="sums")
+    played.fails("orders", LOST_COLUMN)
+
+    assert "Downstream waiting: shop/sums" in played.world.text_of(played.world.root("orders"))

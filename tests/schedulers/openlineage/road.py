@@ -1,7 +1,7 @@
 """The lineage door with the real road behind it: the use case, intake, core and a database. Nothing is a double."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -60,6 +60,7 @@ class Road:
 
     app: Starlette
     lineage: Lineage
+    intake: Intake
     storage: LineageStorage
     clock: Clock
 
@@ -93,18 +94,20 @@ class Road:
 
 
 @contextmanager
-def lineage_road(url: str, clock: Clock) -> Iterator[Road]:
+def lineage_road(
+    url: str, clock: Clock, *, polled: Callable[[str], timedelta | None] = lambda _: None
+) -> Iterator[Road]:
     storage = LineageStorage(Database(url), SoleHolder(instance="web", lock=None))
     policies, people = load(POLICIES, env={}), People(people=[])
     worlds = Worlds(policies=lambda: policies, people=lambda: people, schedulers=dict, doors=frozenset({Door.CHANNEL}))
     intake = Intake(
         storage=storage, reads=storage.reads, worlds=worlds, clock=clock, committed=lambda _: None, born_leased=False
     )
-    lineage = Lineage(store=storage, take_in=intake.take_in, clock=clock)
+    lineage = Lineage(store=storage, take_in=intake.take_in, clock=clock, polled=polled)
     tokens, meters = SourceTokens(((SOURCE, TOKEN), (OTHER, OTHER_TOKEN))), Meters(CollectorRegistry())
     door = lineage_door(tokens=tokens, lineage=lineage, meters=meters)
     app = web_app(doors=(door,), health=Health(checks={}, clock=clock), meters=meters)
     try:
-        yield Road(app=app, lineage=lineage, storage=storage, clock=clock)
+        yield Road(app=app, lineage=lineage, intake=intake, storage=storage, clock=clock)
     finally:
         storage.close()

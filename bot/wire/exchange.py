@@ -1,4 +1,4 @@
-"""One HTTP exchange with an Airflow server within a deadline. It must not ask twice, or know what is asked."""
+"""One HTTP exchange with a server that speaks JSON, within a deadline. It must not ask twice, or know what is asked."""
 
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,7 +41,7 @@ class Answered:
     content: bytes
 
 
-class AirflowWire:
+class JsonWire:
     """Keeps its connections; safe to use from many threads at once. Who lets go of it need not close it."""
 
     def __init__(self, url: str) -> None:
