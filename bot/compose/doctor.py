@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from bot.adapters.slack import SlackChat
 from bot.compose.doctor_mail import examine_mail
+from bot.compose.doctor_schedulers import examine_schedulers
 from bot.compose.doctor_slack import examine_slack
 from bot.compose.finding import Finding, Health
 from bot.compose.service import utc_now
@@ -16,9 +17,10 @@ from storage.opening import open_storage
 
 
 def examine(settings: Settings, policies: Policies) -> Iterator[Finding]:
-    """Every part in turn: database, policies, Slack, mail, and what is switched off."""
+    """Every part in turn: database, policies, schedulers, Slack, mail, and what is switched off."""
     yield _database(settings)
     yield from _policies(policies)
+    yield from examine_schedulers(policies, clock=utc_now)
     if settings.slack_bot_token is not None:
         yield from _slack(settings, settings.slack_bot_token, policies)
     yield from examine_mail(settings, clock=utc_now)

@@ -1,5 +1,6 @@
 """What a source tells of a job itself: its schedule, its owner, that it is gone, that it is called otherwise. Writes nothing."""
 
+from collections.abc import Iterator
 from datetime import datetime
 
 from bot.incidents.events import ScheduleChanged
@@ -20,11 +21,25 @@ def told_of(change: JobChange | None, before: JobMemory, now: datetime) -> Sched
             "its scheduler says that the job is gone" if not before.deleted else "the job is gone, as was told before"
         )
         return ScheduleChanged(at=now, reason=reason, gone=not before.deleted)
+    if change.standing is not None and change.standing.will_fail and change.standing.words != before.standing:
+        return ScheduleChanged(at=now, reason=f"a run of it {change.standing.words}", told=True)
     if change.owner is not None and change.owner != before.owner:
         return ScheduleChanged(at=now, reason=f"its scheduler names {change.owner} as its owner", told=True)
     if before.deleted:
         return ScheduleChanged(at=now, reason="its scheduler says that the job is there again", told=True)
     return ScheduleChanged(at=now, reason=SOMETHING)
+
+
+def uses_told(change: JobChange | None) -> Iterator[tuple[bool, tuple[str, ...]]]:
+    """The datasets that its scheduler names from now on, for each side that it spoke of: whether it writes them, and which.
+
+    A job that is gone waits for nothing, and nothing for it.
+    """
+    if change is None:
+        return
+    for writes, datasets in ((False, change.reads), (True, change.writes)):
+        if change.deleted or datasets is not None:
+            yield writes, () if change.deleted or datasets is None else datasets
 
 
 def renamed(source: SourceEvent) -> JobKey | None:
