@@ -35,7 +35,7 @@ class Role(StrEnum):
         return THREADS[self]
 
 
-LED = ("schedulers", "polling", "digests", "lineage", "late", "mailbox", "downstream")
+LED = ("schedulers", "polling", "queues", "digests", "lineage", "late", "mailbox", "downstream")
 """What one process does alone: the steps that do nothing but in the process that leads, where there are such."""
 ALONE = tuple(name for name in LED if name not in ("late", "mailbox"))
 THREADS = {

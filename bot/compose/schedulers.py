@@ -1,5 +1,6 @@
 """Makes the schedulers that policies.yaml declares, and keeps those that run jobs here in step with it."""
 
+import threading
 from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -7,12 +8,15 @@ from pathlib import Path
 from bot.incidents.keys import Capability, JobKey
 from bot.incidents.policy import Schedule
 from bot.policies.model import Policies
-from bot.policies.specs import AirflowSpec, LocalJobSpec, LocalSpec, SchedulerSpec, WebhookSpec
+from bot.policies.specs import AirflowSpec, LocalJobSpec, LocalSpec, MaestroSpec, SchedulerSpec, WebhookSpec
 from bot.ports import Clock, Looked, Report, Scheduler, SchedulerAnswer, SchedulerRequest, Taken
 from bot.schedulers.airflow.polling import AirflowPoller
 from bot.schedulers.airflow.scheduler import AirflowScheduler
 from bot.schedulers.local.job import LocalJob
 from bot.schedulers.local.scheduler import LocalScheduler
+from bot.schedulers.maestro.polling import MaestroPoller
+from bot.schedulers.maestro.scheduler import MaestroScheduler
+from bot.schedulers.maestro.watching import Asked
 from bot.schedulers.webhook import WebhookScheduler
 
 
@@ -36,23 +40,31 @@ class OnlyReports:
 
 
 def connected(spec: SchedulerSpec) -> Scheduler:
-    """Until its connector is built, a scheduler of another kind reports through the doors and cannot be asked."""
+    """A scheduler of another kind reports through the doors and cannot be asked."""
     if isinstance(spec, WebhookSpec):
         return WebhookScheduler(spec, clock=lambda: datetime.now(UTC))
     if isinstance(spec, AirflowSpec):
         return AirflowScheduler(spec, clock=lambda: datetime.now(UTC))
+    if isinstance(spec, MaestroSpec):
+        return MaestroScheduler(spec, clock=lambda: datetime.now(UTC))
     return OnlyReports(spec.name)
 
 
 Connect = Callable[[SchedulerSpec], Scheduler]
 """Makes the scheduler that a declaration means, for those that run elsewhere."""
+Poller = AirflowPoller | MaestroPoller
+
+
+def nothing_asked(_job: JobKey) -> Collection[str]:
+    """Where nobody asks for reruns, none is ours."""
+    return ()
 
 
 class Schedulers:
     """All schedulers by name, the local ones to be driven, and those that must be polled.
 
     `state` is where local runs live; directories of local jobs are seen from `base`, where policies.yaml is.
-    `connect` makes those that run elsewhere.
+    `connect` makes those that run elsewhere; `asked` tells what was asked of them, by which a run is known as ours.
     """
 
     def __init__(
@@ -64,8 +76,10 @@ class Schedulers:
         report: Report,
         woken: Callable[[], None],
         connect: Connect,
+        asked: Asked = nothing_asked,
     ) -> None:
         self._connect = connect
+        self._asked = asked
         self._state = state
         self._base = base
         self._clock = clock
@@ -74,7 +88,8 @@ class Schedulers:
         self._by_name: dict[str, Scheduler] = {}
         self._local: dict[str, LocalScheduler] = {}
         self._elsewhere: dict[str, tuple[SchedulerSpec, Scheduler]] = {}
-        self._pollers: dict[str, AirflowPoller] = {}
+        self._pollers: dict[str, Poller] = {}
+        self._making = threading.Lock()
 
     def all(self) -> Mapping[str, Scheduler]:
         return self._by_name
@@ -113,8 +128,20 @@ class Schedulers:
 
         It waits for them: call it from a thread of its own, where this process leads. Raises what `report` raises.
         """
-        polled = [one for one in self._by_name.values() if isinstance(one, AirflowScheduler)]
+        polled = [one for one in self._by_name.values() if isinstance(one, AirflowScheduler | MaestroScheduler)]
         return min((self._poller(one).step(now) for one in polled), default=None)
+
+    def queues(self) -> Mapping[str, MaestroSpec]:
+        """Those whose events come by a queue."""
+        specs = {one.name: one.spec for one in self._by_name.values() if isinstance(one, MaestroScheduler)}
+        return {name: spec for name, spec in specs.items() if spec.queue_url}
+
+    def look_at(self, name: str, told: Mapping[str, Collection[int]], now: datetime) -> None:
+        """Read at once what the queue of that scheduler told of. Raises what its client and `report` raise."""
+        scheduler = self._by_name.get(name)
+        poller = self._poller(scheduler) if isinstance(scheduler, MaestroScheduler) else None
+        if isinstance(poller, MaestroPoller):
+            poller.look_at(told, now)
 
     def _connected(self, spec: SchedulerSpec) -> Scheduler:
         """One whose declaration did not change stays as it is: it holds connections, a token and what it read."""
@@ -126,13 +153,19 @@ class Schedulers:
         self._pollers.pop(spec.name, None)
         return scheduler
 
-    def _poller(self, scheduler: AirflowScheduler) -> AirflowPoller:
+    def _poller(self, scheduler: AirflowScheduler | MaestroScheduler) -> Poller:
         """Made when it is first driven: whoever does not lead has no use for what was read before."""
-        known = self._pollers.get(scheduler.name)
-        if known is None:
-            known = AirflowPoller(scheduler, state=self._state / scheduler.name, report=self._report)
-            self._pollers[scheduler.name] = known
-        return known
+        with self._making:
+            known = self._pollers.get(scheduler.name)
+            if known is None:
+                known = self._pollers[scheduler.name] = self._made(scheduler)
+            return known
+
+    def _made(self, scheduler: AirflowScheduler | MaestroScheduler) -> Poller:
+        state = self._state / scheduler.name
+        if isinstance(scheduler, AirflowScheduler):
+            return AirflowPoller(scheduler, state=state, report=self._report)
+        return MaestroPoller(scheduler, state=state, report=self._report, asked=self._asked)
 
     def _followed(self, known: LocalScheduler | None, spec: LocalSpec) -> LocalScheduler:
         jobs = {name: _job(job, self._base) for name, job in spec.jobs.items()}
