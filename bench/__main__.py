@@ -1,8 +1,12 @@
-"""`make bench`, or `python -m bench [name ...]`: every figure, or those of the named measurements."""
+"""`make bench`, or `python -m bench [name ...]`: every figure, or those of the named measurements.
+
+`health` is measured only where it is named, since it makes a record of 5 GB first; it alone takes options.
+"""
 
 import sys
+from itertools import takewhile
 
-from bench import ingest, latency, memory, reading, storm
+from bench import health, ingest, latency, memory, reading, storm
 
 MEASUREMENTS = {
     "reading": reading.measure,
@@ -11,16 +15,26 @@ MEASUREMENTS = {
     "memory": memory.measure,
     "storm": storm.measure,
 }
+NAMED_ONLY = {"health": health.measure}
 
 
-def main(names: list[str]) -> int:
-    """Run the named measurements, all without a name."""
-    unknown = [name for name in names if name not in MEASUREMENTS]
+def main(words: list[str]) -> int:
+    """Run the named measurements, all that need no name without one; options follow the names."""
+    names = list(takewhile(lambda word: not word.startswith("-"), words))
+    options = words[len(names) :]
+    unknown = [name for name in names if name not in MEASUREMENTS | NAMED_ONLY]
     if unknown:
-        print(f"no measurement {', '.join(unknown)}; there are {', '.join(MEASUREMENTS)}", file=sys.stderr)
+        known = ", ".join(MEASUREMENTS | NAMED_ONLY)
+        print(f"no measurement {', '.join(unknown)}; there are {known}", file=sys.stderr)
+        return 2
+    if options and names != ["health"]:
+        print("only the measurement health takes options, named alone", file=sys.stderr)
         return 2
     for name in names or MEASUREMENTS:
-        MEASUREMENTS[name]()
+        if name in NAMED_ONLY:
+            NAMED_ONLY[name](options)
+        else:
+            MEASUREMENTS[name]()
     return 0
 
 

@@ -3,12 +3,57 @@
 It counts nothing: storage fills these, `docs/job-health.md` defines each of them in the same words. Never per person.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from enum import StrEnum
 
 from bot.incidents.keys import Cost, JobKey
 from bot.incidents.model import DecisionKind
+
+DEFINITIONS: Mapping[str, str] = {
+    "occurrences": "occurrences that opened in the period",
+    "completed": "occurrences settled in the period, by outcome (recovered, fixed, recovered_by_hand, recovered_alone, "
+    "not_needed) or by the decision in force (paused, retired, left)",
+    "acknowledged": "from the failure's end, or the missed deadline, to the first act of the answering team, over the "
+    "occurrences opened in the period that have both",
+    "unattended": "occurrences without any act of their team that were open at the end of the period (now, where that is "
+    "still to come), by how long ago they opened",
+    "alone": "occurrences opened in the period that a rerun or the scheduler's own attempt settled without any act of "
+    "their team",
+    "automatic": "automatic reruns asked for in the period that were the first of their owed time and ended: how many of "
+    "them succeeded",
+    "approved": "reruns that a person asked for or approved in the period, that were the first of their owed time and ended: "
+    "how many of them succeeded",
+    "spent": "what the reruns asked for in the period cost, where they have ended, by unit",
+    "saved": "what one rerun of every occurrence opened in the period would have cost, by the estimate at its opening, less "
+    "what was spent, by unit; nothing is said of a unit without an estimate",
+    "repeats": "occurrences opened in the period that came back: the same failure of the job was settled within the reopen "
+    "window (30 days) before",
+    "delay": "how much later than usual the downstream runs ended that waited for occurrences opened in the period, all "
+    "together, in job-hours; delayed: how many of them were late at all",
+    "recovery": "from the failure's end, or the missed deadline, to the end of the good run that settled it, over the "
+    "occurrences opened in the period that were settled by one",
+    "unresolved": "occurrences that were open at the end of the period (now, where that is still to come), by how long ago "
+    "they opened",
+    "decisions": "occurrences opened in the period that their owner said to be fixed (and did not take back), paused, retired "
+    "or left (the last such word)",
+    "corrections": "occurrences opened in the period where a reviewer named another cause, called it a false alarm, or handed "
+    "it to another team",
+    "late": "runs of occurrences opened in the period that missed a deadline",
+    "rejected": "times left out of acknowledged and recovery since their clocks contradict each other: an answer or a good "
+    "run before the failure, or either end told more than a minute before it happened",
+    "marked": "times left out of acknowledged since ontrack itself was away between the failure and the answer",
+    "unobserved": "how long ontrack itself was away in the period",
+}
+"""Each figure of `Health`, in the words of `docs/job-health.md`."""
+
+COMPARED_SHARES: Mapping[str, str] = {
+    "answered": "of the occurrences opened in the period that were not settled alone, how many had an act of their team",
+    "settled": "of the occurrences opened in the period, how many were settled by its end",
+    "corrected": "of the occurrences opened in the period, how many a reviewer corrected in any way",
+}
+"""What only comparisons tell beside these."""
 
 SMALL = 10
 """Of fewer than so many no percentage is told and nothing is compared: the numbers themselves are said."""
@@ -26,11 +71,15 @@ class Scope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Period:
-    """`[since, until)`; `name` as people say it: "30d", "since 2026-11-01", "2026-10-01..2026-10-31"."""
+    """`[since, until)`; `name` as people say it: "30d", "since 2026-11-01", "2026-10-01..2026-10-31".
+
+    Days and weeks begin at midnight of `zone`.
+    """
 
     since: datetime
     until: datetime
     name: str
+    zone: str = "UTC"
 
     @property
     def length(self) -> timedelta:
@@ -81,17 +130,10 @@ class Corrections:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Health:
-    """The figures of one scope in one period.
+    """The figures of one scope in one period, as `DEFINITIONS` says; `scope.team` is the team that answered.
 
-    `occurrences`: opened in the period; `completed`: settled in it; `cases` the completed ones by outcome or decision in
-    force. `acknowledged`: from the failure's end, or the deadline, to the team's first human act; `unattended`: open ones
-    without any, by age; `alone`: settled without a person. `automatic`, `approved`: first reruns of an owed time, and how
-    many of them succeeded. `spent`: what reruns cost, by unit; `saved`: what rerunning every failure once would have cost
-    more than that. `repeats`: occurrences of a fingerprint that its job had before, in the period or the 30 days before
-    it; `repeating` the jobs with most of them. `delay`: of downstream runs, in all, over `delayed` runs. `recovery`: from
-    the failure's end to the good run. `unresolved` by age. `late`: runs that missed a deadline. `rejected`: values left
-    out because their clocks contradict each other. `unobserved`: how long ontrack itself was away in the period;
-    `marked`: occurrences whose first answer fell into that, and which `acknowledged` leaves out.
+    `cases`: the completed ones by outcome, or decision in force. `saved` may be below 0. `repeating`: the jobs with most of
+    the `repeats`. `rejected`, `marked` and `unobserved` are no measures: they say what others leave out.
     """
 
     scope: Scope
@@ -129,15 +171,26 @@ class Verdict(StrEnum):
     TOO_FEW = "too_few"
 
 
+class Unit(StrEnum):
+    """What the values of a comparison are."""
+
+    SECONDS = "seconds"
+    A_WEEK = "a_week"
+    SHARE = "share"
+    COUNT = "count"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
     """One measure in two periods of the same scope; `before` and `after` are seconds, counts a week or fractions by `unit`.
+
+    `measure` is a name of `DEFINITIONS` or of `COMPARED_SHARES`; durations are told by their median, `delay` by its mean.
 
     `p` is the chance of a difference at least as large where nothing changed; None where nothing was tested.
     """
 
     measure: str
-    unit: str
+    unit: Unit
     before: float | None
     after: float | None
     n_before: int

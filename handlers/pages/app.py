@@ -7,6 +7,7 @@ from bot.render.pages import ICON, STYLE, STYLE_HASH
 from handlers.pages.answers import refusing, safe_headers
 from handlers.pages.deciding import on_decision
 from handlers.pages.desk import PagesDesk
+from handlers.pages.health import on_csv, on_health, on_json, on_picture
 from handlers.pages.links import on_link
 from handlers.pages.reading import on_home, on_job, on_record, on_records, on_team
 from handlers.pages.requests import query_of
@@ -23,6 +24,10 @@ _ROUTES: tuple[tuple[str, tuple[str, ...], Listener], ...] = (
     ("/records", READ, on_records),
     ("/jobs/{scheduler}/{job:path}", READ, on_job),
     ("/teams/{team}", READ, on_team),
+    ("/job-health", READ, on_health),
+    ("/job-health.csv", READ, on_csv),
+    ("/job-health.json", READ, on_json),
+    ("/job-health.png", READ, on_picture),
     ("/i/{name}", READ, on_record),
     ("/i/{name}/{word}", WRITE, on_decision),
     ("/d/{name}/{word}", (*READ, *WRITE), on_link),

@@ -8,15 +8,19 @@ from ipaddress import IPv4Network, IPv6Network
 from typing import Protocol
 from urllib.parse import urlsplit
 
+from bot.health.answering import Told
+from bot.incidents.health import Baseline, HealthReport
 from bot.incidents.keys import JobKey
 from bot.incidents.people import Person
 from bot.intake import Inbound, Outcome
 from bot.pages import RecordsAsked
 from bot.ports import Clock
+from bot.render.health import HealthHelp, PictureData
 from bot.render.pages import STYLE_HASH, Frame, JobPage, RecordPage, RecordsPage, TeamPage
 from bot.render.snapshot import Snapshot
 from bot.replies.links import LinkDone, LinkRefused, LinkView
 from bot.signed import Signer
+from bot.store.health import OccurrenceRow
 from handlers.meters import Meters
 from handlers.pages.buckets import Buckets
 
@@ -56,6 +60,34 @@ class ActingLinks(Protocol):
         """Do it, or tell again what was told."""
 
 
+class HealthReading(Protocol):
+    """Answers about job health; `bot.health.answering` implements it. Every method may raise `StorageDown`."""
+
+    def tell(self, text: str, *, by: Person | None, now: datetime) -> Told: ...
+
+    def rows(self, text: str, *, now: datetime) -> tuple[OccurrenceRow, ...] | HealthHelp: ...
+
+    def report(self, text: str, *, now: datetime) -> HealthReport | HealthHelp: ...
+
+    def baseline(self) -> Baseline | None: ...
+
+    def teams(self) -> tuple[str, ...]: ...
+
+
+class Drawing(Protocol):
+    """Draws pictures; `bot.health.pictures` implements it."""
+
+    def png(self, data: PictureData) -> bytes | None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HealthPages:
+    """What the pages of job health are made of."""
+
+    reading: HealthReading
+    drawing: Drawing
+
+
 def _nonce() -> str:
     return secrets.token_urlsafe(16)
 
@@ -75,6 +107,7 @@ class PagesDesk:
     clock: Clock
     meters: Meters
     public_url: str | None
+    health: HealthPages | None = None
     user_header: str | None = None
     proxies: tuple[IPv4Network | IPv6Network, ...] = ()
     nonce: Callable[[], str] = _nonce

@@ -21,6 +21,7 @@ from handlers.slack.buttons import SAID, Clicked
 from handlers.slack.desk import DOOR, Desk
 from handlers.slack.payloads import Click, Interaction, malformed
 from handlers.slack.places import place_of
+from handlers.slack.sharing import on_share
 from handlers.wire import Refused
 
 ANY = frozenset(Status)
@@ -68,6 +69,9 @@ def _clicked(desk: Desk, interaction: Interaction) -> None:
     click = _only_click(interaction)
     action = _action_of(click)
     if action is ActionId.OPEN_RECORD:
+        return
+    if action is ActionId.SHARE_HEALTH:
+        on_share(desk, interaction, click)
         return
     if action in home.MARKS:
         home.on_marks(desk, interaction, action=action, click=click, key=_key_of(interaction, click))

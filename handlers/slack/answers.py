@@ -81,6 +81,10 @@ class PrivateAnswers:
 
         self._send("ephemeral", send)
 
+    def later(self, what: str, send: Callable[[], object]) -> None:
+        """Send whatever `send` sends; it may raise `SendFailed`."""
+        self._send(what, send)
+
     def _send(self, what: str, send: Callable[[], object]) -> None:
         if not self._places.acquire(blocking=False):
             logger.warning("too many private answers wait; one was left out", extra={"answer": what})

@@ -19,6 +19,7 @@ from handlers.slack.actions import on_click
 from handlers.slack.answers import PrivateAnswers
 from handlers.slack.commands import on_job_health
 from handlers.slack.desk import Causes, Desk, HomePages, SlackReads, TakeIn
+from handlers.slack.health import HealthDesk
 from handlers.slack.home import on_home_opened
 from handlers.slack.payloads import Payload, payload_of
 from handlers.slack.strangers import Ours, turn_away
@@ -45,10 +46,20 @@ def slack_door(
     causes: Causes,
     clock: Clock,
     meters: Meters,
+    health: HealthDesk,
     ours: Ours = lambda: None,
 ) -> Door:
     """The door for Slack; who hands `answers` over closes it. `ours` is our workspace."""
-    desk = Desk(take_in=take_in, reads=reads, homes=homes, answers=answers, causes=causes, clock=clock, meters=meters)
+    desk = Desk(
+        take_in=take_in,
+        reads=reads,
+        homes=homes,
+        answers=answers,
+        causes=causes,
+        clock=clock,
+        meters=meters,
+        health=health,
+    )
     return http_door(dispatcher(desk, ours), signing_secrets=signing_secrets, clock=clock)
 
 
@@ -105,8 +116,9 @@ def _bolt(desk: Desk) -> App:
     def on_view_closed(ack: Ack) -> None:
         ack()
 
-    def on_command(ack: Ack) -> None:
-        ack(on_job_health(desk))
+    def on_command(ack: Ack, context: BoltContext) -> None:
+        said = on_job_health(desk, context[PAYLOAD])
+        ack(said) if said else ack()
 
     def on_home(context: BoltContext) -> None:
         on_home_opened(desk, context[PAYLOAD].event)

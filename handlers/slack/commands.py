@@ -1,48 +1,58 @@
-"""`/job-health`: what is open now, and who is on it. It must not count, compare or judge anything."""
+"""`/job-health`: what was asked is answered to the one who asked, in the richest form. It must not count, compare or judge.
 
-from collections.abc import Sequence
+The richer form goes to the address that came along, at once; where that fails the classic one is the answer to the request
+itself, so that nobody is left without. The picture follows it.
+"""
+
+import logging
+from functools import partial
 from typing import Any
 
-from bot.render.text import one_line
-from handlers.slack.desk import Desk, OpenRecord
+from bot.health.answering import Answered
+from bot.incidents.people import Person
+from bot.ports import SendFailed
+from bot.render.health import BaselineShown, HealthHelp, baseline_message, health_message, help_message
+from bot.render.rendered import Rendered
+from bot.store import StorageDown
+from handlers.slack.desk import Desk
+from handlers.slack.health import with_share
+from handlers.slack.payloads import Command
+from handlers.slack.places import blocks_of
 
-SHOWN = 20
-LONGEST_JOB = 150
-LONGEST_NAME = 80
+logger = logging.getLogger(__name__)
 
-Block = dict[str, Any]
-
-
-def on_job_health(desk: Desk) -> dict[str, Any]:
-    """The private answer to the command."""
-    records = desk.reads.open_records()
-    return {"response_type": "ephemeral", "text": _summary(records), "blocks": _listed(records)}
-
-
-def _summary(records: Sequence[OpenRecord]) -> str:
-    if not records:
-        return "Nothing is open: every job that ontrack knows is on track."
-    unattended = sum(record.on_it is None for record in records)
-    counted = "1 job is open" if len(records) == 1 else f"{len(records)} jobs are open"
-    return f"{counted}, {unattended} of them with nobody on it." if unattended else f"{counted}; somebody is on each."
+UNREACHABLE = Rendered(
+    text="The database cannot be reached just now, so there are no figures. Please ask again in a minute."
+)
 
 
-def _listed(records: Sequence[OpenRecord]) -> list[Block]:
-    blocks: list[Block] = [{"type": "section", "text": {"type": "plain_text", "text": _summary(records)}}]
-    if records:
-        lines = [_line(record) for record in records[:SHOWN]]
-        blocks.append(
-            {"type": "rich_text", "elements": [{"type": "rich_text_list", "style": "bullet", "elements": lines}]}
-        )
-    if len(records) > SHOWN:
-        more = f"and {len(records) - SHOWN} more"
-        blocks.append({"type": "context", "elements": [{"type": "plain_text", "text": more}]})
-    return blocks
+def on_job_health(desk: Desk, command: Command) -> dict[str, Any] | None:
+    """The private answer to the command; None: it stands there already."""
+    by = Person(id=command.user_id, name=command.user_name)
+    try:
+        told = desk.health.answers.tell(command.text, by=by, now=desk.clock())
+    except StorageDown:
+        return _private(UNREACHABLE)
+    match told:
+        case HealthHelp():
+            return _private(help_message(told))
+        case BaselineShown():
+            return _private(baseline_message(told))
+        case Answered():
+            return _figures(desk, command, told)
 
 
-def _line(record: OpenRecord) -> Block:
-    job = one_line(str(record.job), LONGEST_JOB)
-    name = {"type": "link", "url": record.url, "text": job} if record.url else {"type": "text", "text": job}
-    who = f"on it: {one_line(record.on_it, LONGEST_NAME)}" if record.on_it else "nobody yet"
-    status = record.status.replace("_", " ")
-    return {"type": "rich_text_section", "elements": [name, {"type": "text", "text": f" · {status} · {who}"}]}
+def _figures(desk: Desk, command: Command, told: Answered) -> dict[str, Any] | None:
+    answer = with_share(told)
+    message = health_message(answer)
+    try:
+        if desk.health.richer(command.response_url, message):
+            return None
+    except SendFailed as failed:
+        logger.warning("the richer answer was not delivered", extra={"code": failed.code})
+    desk.answers.later("picture", partial(desk.health.picture, command.response_url, answer))
+    return _private(message)
+
+
+def _private(message: Rendered) -> dict[str, Any]:
+    return {"response_type": "ephemeral", "text": message.text, "blocks": list(blocks_of(message))}

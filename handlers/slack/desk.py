@@ -10,8 +10,6 @@ from typing import Any, Protocol
 
 from bot.incidents.effects import Told, ToldKind
 from bot.incidents.events import PersonEvent
-from bot.incidents.keys import JobKey
-from bot.incidents.model import Status
 from bot.incidents.people import By, Person
 from bot.intake import Inbound, Outcome, Result
 from bot.ports import Clock
@@ -23,6 +21,7 @@ from bot.render.rendered import Rendered
 from bot.render.snapshot import Snapshot
 from handlers.meters import Meters
 from handlers.slack.answers import PrivateAnswers
+from handlers.slack.health import HealthDesk
 from handlers.slack.payloads import User
 from handlers.slack.places import Place, blocks_of, link_to, told_view
 
@@ -39,22 +38,6 @@ def _no_causes() -> Sequence[CauseChoice]:
     return ()
 
 
-class OpenRecord(Protocol):
-    """One unresolved occurrence as a list shows it; `on_it` is None when nobody is, `url` None without a thread."""
-
-    @property
-    def job(self) -> JobKey: ...
-
-    @property
-    def status(self) -> Status: ...
-
-    @property
-    def on_it(self) -> str | None: ...
-
-    @property
-    def url(self) -> str | None: ...
-
-
 class SlackReads(Protocol):
     """What the listeners read; `bot.reads` implements it."""
 
@@ -63,9 +46,6 @@ class SlackReads(Protocol):
 
     def permalink(self, record: int, number: int) -> str | None:
         """The address of the occurrence's thread; None when it has none yet."""
-
-    def open_records(self) -> Sequence[OpenRecord]:
-        """All unresolved occurrences, the oldest first."""
 
 
 class HomePages(Protocol):
@@ -88,6 +68,7 @@ class Desk:
     answers: PrivateAnswers
     clock: Clock
     meters: Meters
+    health: HealthDesk
     causes: Causes = _no_causes
 
     def by(self, user: User) -> By:

@@ -85,6 +85,7 @@ class Interaction(Struct, omit_defaults=True):
     container: Container | None = None
     message: Message | None = None
     view: View | None = None
+    response_url: str = ""
     actions: Annotated[list[Click], Meta(min_length=1, max_length=1)] | None = None
 
 
@@ -113,6 +114,8 @@ class Command(Struct, omit_defaults=True):
     team_id: str = ""
     channel_id: str = ""
     text: str = ""
+    user_name: str = ""
+    response_url: str = ""
 
 
 Payload = Interaction | EventBody | Command

@@ -1,0 +1,1 @@
+"""Job health: what is asked, how it is answered, and the measures behind it."""
