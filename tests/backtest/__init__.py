@@ -1,0 +1,1 @@
+"""The backtest: what was recorded, how it is played again, what is made of it."""
