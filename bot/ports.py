@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from bot.incidents.keys import Action, Capability, JobKey, RunRef
 from bot.incidents.policy import Schedule, Team
@@ -19,6 +19,9 @@ Clock = Callable[[], datetime]
 Report = Callable[[Sequence[SourceEvent]], None]
 """Hands source events to intake; returns after their commit, raises when nothing could be stored (report again later)."""
 
+BY_ITSELF = "ontrack"
+"""Who asks where no person decided it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchedulerRequest:
@@ -26,7 +29,8 @@ class SchedulerRequest:
 
     `run` is the failed run for `rerun`, our own rerun for `stop`; None for `start`, `pause`, `resume`, `retire`.
     `nominal_times` are those to run again or to start, oldest first. `fresh`: a rerun from the beginning, asked only of a
-    scheduler that declares `fresh_start`; else it may go on where the run failed.
+    scheduler that declares `fresh_start`; else it may go on where the run failed. `fixed`: an owner has said that what made
+    it fail is mended: it is to run with what is deployed now.
     """
 
     action: Action
@@ -34,9 +38,10 @@ class SchedulerRequest:
     job: JobKey
     run: RunRef | None = None
     nominal_times: tuple[datetime, ...] = ()
-    requested_by: str = "ontrack"
+    requested_by: str = BY_ITSELF
     reason: str = ""
     fresh: bool = False
+    fixed: bool = False
 
 
 class Taken(StrEnum):
@@ -91,6 +96,7 @@ class HistoryDown(Exception):
     """A scheduler's past cannot be read; the text says why, in words for the person who asked for it."""
 
 
+@runtime_checkable
 class Historian(Protocol):
     """A scheduler that can tell of runs that ended before anybody listened; for `import`, by hand and before launch."""
 

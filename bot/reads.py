@@ -4,14 +4,14 @@ It changes nothing and decides nothing.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from bot.evidence.types import UNKNOWN, Evidence
 from bot.incidents import downstream
 from bot.incidents.keys import JobKey
 from bot.incidents.memory import GoodRun, JobMemory
-from bot.incidents.model import Incident, Status
+from bot.incidents.model import Incident
 from bot.incidents.storm import ROWS_A_PAGE, in_force
 from bot.intake.surroundings import Read, scopes_of, situation_of
 from bot.intake.worlds import Worlds
@@ -19,23 +19,11 @@ from bot.people import People
 from bot.ports import Clock
 from bot.render.snapshot import Snapshot
 from bot.render.storm import Counted, Line, StormPage, StormRoot
-from bot.store import JobIncidents, Reads, Which
+from bot.store import JobIncidents, Reads
 
-LISTED = 100
 PAST = 4
 ELSEWHERE = 100
 LATELY = timedelta(hours=24)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenRecord:
-    """One unresolved occurrence as a list shows it."""
-
-    id: str
-    job: JobKey
-    status: Status
-    on_it: str | None
-    url: str | None
 
 
 class Records:
@@ -112,24 +100,9 @@ class Records:
         held = in_force(self._reads.storm_held(key=key), self._clock())
         return StormPage(first=(page - 1) * ROWS_A_PAGE + 1, lines=lines, held=held) if lines else None
 
-    def open_records(self) -> tuple[OpenRecord, ...]:
-        """All unresolved occurrences, the oldest first."""
-        found = self._reads.incidents(which=Which.UNRESOLVED, limit=LISTED)
-        return tuple(self._listed(incident) for incident in reversed(found))
-
     def memory_of(self, key: JobKey) -> JobMemory | None:
         row = self._reads.job(key=key)
         return row.memory if row else None
-
-    def _listed(self, incident: Incident) -> OpenRecord:
-        held = incident.acknowledgement
-        return OpenRecord(
-            id=incident.id,
-            job=incident.job,
-            status=incident.status,
-            on_it=str(held.by.person) if held else None,
-            url=self.permalink(incident.record, incident.number),
-        )
 
     def _with_past(self, snapshot: Snapshot, evidence: Evidence, now: datetime) -> Snapshot:
         """What is remembered of failures like this one, the occurrence itself left out."""
@@ -171,6 +144,8 @@ class Records:
             downstream=downstream.shown(incident, now),
             named_owner=memory.owner or "",
             gone=memory.deleted,
+            run_strategy=situation.run_strategy,
+            live=situation.live,
             record_url=self._record_url(incident.id),
             occurrences=self._reads.occurrences_of(record=incident.record),
         )

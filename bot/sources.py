@@ -29,10 +29,22 @@ class SourceKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """How a run that lives stands, after "it": `waits for the signal db/x`; empty: there is nothing to say.
+
+    `will_fail`: nothing but a person's hand can make it go well.
+    """
+
+    words: str = ""
+    will_fail: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JobChange:
     """What `job.changed` says; None means that this part was not mentioned. A target that says nothing ends the one before.
 
     `reads` and `writes` name the datasets (assets, signals) by which the job waits for others and others for it.
+    `quiet`: its owner switched off alerting at the source.
     """
 
     schedule: Schedule | None = None
@@ -41,6 +53,8 @@ class JobChange:
     run_strategy: RunStrategy | None = None
     reads: tuple[str, ...] | None = None
     writes: tuple[str, ...] | None = None
+    quiet: bool | None = None
+    standing: Standing | None = None
     deleted: bool = False
     renamed_to: str | None = None
 

@@ -110,7 +110,8 @@ def _row(scope: Scope, amount: float, *, automatic: bool) -> dict[str, Any]:
     }
 
 
-def book(connection: Connection, booking: Booking) -> None:
+def book(connection: Connection, booking: Booking, *, team: str | None) -> None:
+    """Write it down; `team` answers the occurrence."""
     connection.execute(
         _BOOK,
         {
@@ -129,6 +130,7 @@ def book(connection: Connection, booking: Booking) -> None:
             "by": booking.by,
             "state": BookingState.RESERVED,
             "stage": booking.stage,
+            "team": team,
         },
     )
 

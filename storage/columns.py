@@ -73,6 +73,19 @@ class NominalTime(TypeDecorator[datetime]):
         return None if value is None or value == _NO_TIME else _EPOCH + timedelta(microseconds=value)
 
 
+class Span(TypeDecorator[timedelta]):
+    """A duration as integer microseconds."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: timedelta | None, dialect: Dialect) -> int | None:
+        return None if value is None else value // _MICROSECOND
+
+    def process_result_value(self, value: int | None, dialect: Dialect) -> timedelta | None:
+        return None if value is None else timedelta(microseconds=value)
+
+
 def millionths(amount: float) -> int:
     return max(-_MOST, min(_MOST, round(amount * _MILLION)))
 

@@ -30,6 +30,7 @@ from storage import budgets, effects, gates, incidents, jobs, ledger, storms, ti
 from storage.columns import AnyRow
 from storage.effects import BORN_LEASED_MOST, Asked, Lease, Thread
 from storage.incidents import Known, Name
+from storage.ledger import Taken
 from storage.storms import Joining
 
 
@@ -55,7 +56,8 @@ class Gathered:
     effects: list[tuple[Incident, NewEffect]] = field(default_factory=list)
     cancelled: list[str] = field(default_factory=list)
     deadlines: list[tuple[int, tuple[JobTimer, ...], tuple[str, ...]]] = field(default_factory=list)
-    outcomes: dict[str, tuple[Mapping[str, Any], datetime]] = field(default_factory=dict)
+    outcomes: dict[str, Taken] = field(default_factory=dict)
+    batch: int = 0
     differences: dict[tuple[Scope, bool], float] = field(default_factory=dict)
     gates: dict[str, Gate] = field(default_factory=dict)
     let: dict[str, int] = field(default_factory=dict)
@@ -92,7 +94,7 @@ def flush(
     due += _write_gates(connection, gathered, now=now)
     _write_notes(connection, gathered)
     rows = _write_effects(connection, gathered, placed)
-    if gathered.outcomes and not ledger.remember_if_new(connection, gathered.outcomes):
+    if gathered.outcomes and not ledger.remember_if_new(connection, gathered.outcomes, batch=gathered.batch):
         raise StaleIncident("another transaction took one of these events in")
     for scope, automatic in sorted(gathered.differences, key=lambda key: budgets.job_first(key[0])):
         budgets.add(connection, scope, amount=gathered.differences[scope, automatic], automatic=automatic)

@@ -10,7 +10,7 @@ from bot.incidents.keys import JobKey
 from bot.incidents.memory import JobMemory
 from bot.store.waits import Level
 from storage.database import Database
-from storage.lineage_edges import BELIEVED
+from storage.lineage_edges import BELIEVED, believed
 from storage.lineage_tables import lineage_uses
 from storage.tables import jobs
 
@@ -20,10 +20,10 @@ _READERS = (
     .where(
         tuple_(_WRITER.c.scheduler, _WRITER.c.job).in_(bindparam("jobs", expanding=True)),
         _WRITER.c.writes == true(),
-        _WRITER.c.seen_at >= bindparam("since"),
+        believed(_WRITER),
         _READER.c.dataset == _WRITER.c.dataset,
         _READER.c.writes == false(),
-        _READER.c.seen_at >= bindparam("since"),
+        believed(_READER),
         or_(_READER.c.scheduler != _WRITER.c.scheduler, _READER.c.job != _WRITER.c.job),
     )
     .limit(bindparam("most"))

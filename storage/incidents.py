@@ -13,6 +13,7 @@ from bot.incidents.keys import JobKey
 from bot.incidents.model import Incident, Outcome, Status
 from bot.store import JobIncidents, StaleIncident
 from storage.columns import AnyRow
+from storage.measured_columns import measured_values
 from storage.tables import MATTERS, evidence, jobs, occurrences, records, timeline
 
 RECOVERIES = 12
@@ -188,7 +189,7 @@ def _values(known: Known) -> dict[str, Any]:
         "acknowledged_by": word.by.person.id if word else None,
         "acknowledged_until": word.until if word else None,
         "document": incident,
-    }
+    } | measured_values(incident)
 
 
 def add_evidence(connection: Connection, found: Mapping[str, Evidence]) -> None:

@@ -46,7 +46,16 @@ _WAITS = (
     .label("waits")
 )
 _LOCK = (
-    select(jobs.c.id, jobs.c.scheduler, jobs.c.name, jobs.c.has_occurrences, jobs.c.memory, jobs.c.renamed_to, _WAITS)
+    select(
+        jobs.c.id,
+        jobs.c.scheduler,
+        jobs.c.name,
+        jobs.c.created_at,
+        jobs.c.has_occurrences,
+        jobs.c.memory,
+        jobs.c.renamed_to,
+        _WAITS,
+    )
     .where(tuple_(jobs.c.scheduler, jobs.c.name).in_(bindparam("keys", expanding=True)))
     .order_by(jobs.c.id)
     .with_for_update(key_share=True)
@@ -100,8 +109,13 @@ def _lock(connection: Connection, keys: Collection[JobKey]) -> Sequence[AnyRow]:
 
 
 def job_row(row: AnyRow) -> JobRow:
-    known = row._mapping.get("renamed_to")
-    return JobRow(id=row.id, key=JobKey(scheduler=row.scheduler, name=row.name), memory=row.memory, renamed_to=known)
+    return JobRow(
+        id=row.id,
+        key=JobKey(scheduler=row.scheduler, name=row.name),
+        memory=row.memory,
+        renamed_to=row._mapping.get("renamed_to"),
+        created_at=row._mapping.get("created_at"),
+    )
 
 
 def save_jobs(connection: Connection, rows: Collection[JobRow], *, troubled: Collection[int]) -> None:
@@ -114,9 +128,9 @@ def save_jobs(connection: Connection, rows: Collection[JobRow], *, troubled: Col
         connection.execute(_MARK, {"ids": sorted(others)})
 
 
-_RUN_COLUMNS = tuple(column for column in runs.c if column is not runs.c.facts)
+RUN_COLUMNS = tuple(column for column in runs.c if column is not runs.c.facts)
 _KNOWN = (
-    select(*_RUN_COLUMNS)
+    select(*RUN_COLUMNS)
     .where(tuple_(runs.c.job_id, runs.c.nominal_time).in_(bindparam("wanted", expanding=True)))
     .order_by(runs.c.job_id, runs.c.nominal_time, runs.c.generation, runs.c.at, runs.c.id)
 )
@@ -129,11 +143,11 @@ def run_rows(
     found: dict[tuple[int, datetime | None], list[RunRow]] = {key: [] for key in wanted}
     if found:
         for row in connection.execute(_KNOWN, {"wanted": list(found)}):
-            found[row.job_id, row.nominal_time].append(_run_row(row))
+            found[row.job_id, row.nominal_time].append(run_row(row))
     return {key: tuple(rows) for key, rows in found.items()}
 
 
-def _run_row(row: AnyRow) -> RunRow:
+def run_row(row: AnyRow) -> RunRow:
     return RunRow(
         job_id=row.job_id,
         run=RunRef(

@@ -1,5 +1,8 @@
 """Which job reads and writes which dataset, and who is up and down stream by that; what is known of datasets.
 
+A use was seen in a run (`seen_at`), or the job's scheduler itself names it (`told_at`), or both: what was seen is believed
+for a while, what is told until it is told no more.
+
 Every look is by index: the uses of one job, then those of its datasets. It walks no graph.
 """
 
@@ -7,7 +10,7 @@ from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Select, and_, bindparam, false, or_, select, true, tuple_
+from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, case, false, or_, select, true, tuple_
 from sqlalchemy.dialects.postgresql import insert
 
 from bot.incidents.keys import JobKey
@@ -24,7 +27,7 @@ _USE = insert(lineage_uses)
 _NOTE = _USE.on_conflict_do_update(
     index_elements=["scheduler", "job", "writes", "dataset"],
     set_={"seen_at": _USE.excluded.seen_at},
-    where=lineage_uses.c.seen_at < bindparam("fresh_since"),
+    where=or_(lineage_uses.c.seen_at.is_(None), lineage_uses.c.seen_at < bindparam("fresh_since")),
 )
 _DATASET = insert(lineage_datasets)
 _DESCRIBE = _DATASET.on_conflict_do_update(
@@ -37,21 +40,36 @@ _DESCRIBE = _DATASET.on_conflict_do_update(
 )
 _DESCRIBED = select(lineage_datasets).where(lineage_datasets.c.name.in_(bindparam("names", expanding=True)))
 
+
+def believed(use: Any) -> ColumnElement[bool]:
+    """Whether that row of uses counts."""
+    return or_(use.c.seen_at >= bindparam("since"), use.c.told_at.is_not(None))
+
+
+def _believed_at(use: Any) -> ColumnElement[datetime]:
+    return case(
+        (use.c.seen_at.is_(None), use.c.told_at),
+        (use.c.told_at.is_(None), use.c.seen_at),
+        (use.c.told_at > use.c.seen_at, use.c.told_at),
+        else_=use.c.seen_at,
+    )
+
+
 _WRITER, _READER = lineage_uses.alias("writer"), lineage_uses.alias("reader")
 _EDGES = select(
     _WRITER.c.scheduler.label("up_scheduler"),
     _WRITER.c.job.label("up_job"),
     _WRITER.c.dataset,
-    _WRITER.c.seen_at.label("written_at"),
+    _believed_at(_WRITER).label("written_at"),
     _READER.c.scheduler,
     _READER.c.job,
-    _READER.c.seen_at,
+    _believed_at(_READER).label("seen_at"),
 ).where(
     _WRITER.c.writes == true(),
     _READER.c.writes == false(),
     _READER.c.dataset == _WRITER.c.dataset,
-    _WRITER.c.seen_at >= bindparam("since"),
-    _READER.c.seen_at >= bindparam("since"),
+    believed(_WRITER),
+    believed(_READER),
     or_(_READER.c.scheduler != _WRITER.c.scheduler, _READER.c.job != _WRITER.c.job),
 )
 
@@ -70,7 +88,11 @@ _ALL = _EDGES.order_by(_WRITER.c.scheduler, _WRITER.c.job, _WRITER.c.dataset).li
 
 _KEYS = tuple(lineage_uses.primary_key.columns)
 _FORGET_USES = lineage_uses.delete().where(
-    tuple_(*_KEYS).in_(select(*_KEYS).where(lineage_uses.c.seen_at < bindparam("before")).limit(bindparam("most")))
+    tuple_(*_KEYS).in_(
+        select(*_KEYS)
+        .where(lineage_uses.c.seen_at < bindparam("before"), lineage_uses.c.told_at.is_(None))
+        .limit(bindparam("most"))
+    )
 )
 _FORGET_DATASETS = lineage_datasets.delete().where(
     lineage_datasets.c.name.in_(

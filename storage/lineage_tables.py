@@ -40,7 +40,8 @@ lineage_uses = Table(
     Column("job", Words, primary_key=True),
     Column("writes", Boolean(create_constraint=False), primary_key=True),
     Column("dataset", Words, primary_key=True, index=True),
-    Column("seen_at", Instant, nullable=False, index=True),
+    Column("seen_at", Instant, index=True),
+    Column("told_at", Instant),
 )
 
 lineage_datasets = Table(

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, inspect, text
 from storage.database import Database
 from storage.leases import FileLock
 
-HEAD = "0009"
+HEAD = "0012"
 """The last step of `migrations/`, so that a start that has none to take needs no alembic."""
 _ADVISORY_LOCK = 7_231_604_118
 _VERSIONS = "alembic_version"

@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from itertools import count
 
 from bot.store import EVERYTHING, Share, TimerRow
 from storage import timers
 from storage.database import Database
 from storage.directory import Directory
+from storage.health import Baselines
 from storage.late import LateMessages
 from storage.leases import FileLock, Holders, SharedHolder, SoleHolder
 from storage.lineage import LineageRoom
@@ -19,6 +21,7 @@ from storage.pace import Pace
 from storage.ping_logs import PingLogs
 from storage.queue import EffectQueue
 from storage.reads import SqlReads
+from storage.replaying import SqlRecord
 from storage.rescue import Rescue
 from storage.unit_of_work import SqlUnitOfWork
 from storage.views import ViewQueue
@@ -39,17 +42,26 @@ class SqlStorage(
     PingLogs,
     WatchRoom,
     DownstreamRoom,
+    Baselines,
 ):
-    """Implements `bot.store.Storage`; `reads` implements `bot.store.Reads`."""
+    """Implements `bot.store.Storage`; `reads` implements `bot.store.Reads`, `record` `bot.backtest.history.Record`."""
 
     def __init__(self, database: Database, holders: Holders) -> None:
         super().__init__(database, holders)
         self.reads = SqlReads(database)
+        self.record = SqlRecord(database)
+        self._batches = count()
 
     @contextmanager
     def begin_write(self, *, born_leased: bool, now: datetime, share: Share = EVERYTHING) -> Iterator[SqlUnitOfWork]:
         with self._database.write() as connection:
-            yield SqlUnitOfWork(connection, holders=self._holders, born_leased=share if born_leased else None, now=now)
+            yield SqlUnitOfWork(
+                connection,
+                holders=self._holders,
+                born_leased=share if born_leased else None,
+                now=now,
+                batch=next(self._batches),
+            )
 
     def next_effect_at(self, *, now: datetime, share: Share = EVERYTHING) -> datetime | None:
         view_at = self._next_view_at() if share.only is None else None

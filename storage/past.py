@@ -10,8 +10,9 @@ from sqlalchemy import Connection, String, and_, bindparam, case, func, or_, sel
 
 from bot.incidents.keys import JobKey, RunRef, Trigger
 from bot.incidents.memory import GoodRun
-from bot.store import GoodRunFacts, JobRow, PastFailures, RunState
+from bot.store import GoodRunFacts, JobRow, PastFailures, RunRow, RunState
 from storage.columns import AnyRow
+from storage.jobs import RUN_COLUMNS, run_row
 from storage.tables import jobs, occurrences, runs
 
 GOOD_RUNS = 20
@@ -69,6 +70,27 @@ _SAME_CAUSE = (
     .order_by(occurrences.c.opened_at.desc(), occurrences.c.record.desc(), occurrences.c.number.desc())
     .limit(bindparam("most"))
 )
+_NEWEST_GOOD = (
+    select(*RUN_COLUMNS)
+    .where(_OF_JOB, runs.c.trigger != Trigger.BACKFILL)
+    .order_by(runs.c.nominal_time.desc(), func.coalesce(runs.c.ended_at, runs.c.at).desc(), runs.c.generation.desc())
+    .limit(bindparam("most"))
+)
+_SPANS = select(occurrences.c.opened_at, occurrences.c.closed_at).where(
+    occurrences.c.job_id == bindparam("job"),
+    or_(occurrences.c.closed_at.is_(None), occurrences.c.closed_at >= bindparam("since")),
+)
+
+
+def newest_good_runs(connection: Connection, *, job: int, limit: int) -> tuple[RunRow, ...]:
+    """The last good runs, backfills aside, the oldest first."""
+    rows = connection.execute(_NEWEST_GOOD, {"job": job, "most": limit}).all()
+    return tuple(run_row(row) for row in reversed(rows))
+
+
+def spans(connection: Connection, *, job: int, since: datetime) -> tuple[tuple[datetime, datetime | None], ...]:
+    """When occurrences opened and were settled, those that were not over before `since`."""
+    return tuple((row.opened_at, row.closed_at) for row in connection.execute(_SPANS, {"job": job, "since": since}))
 
 
 def good_runs(connection: Connection, job: JobRow) -> tuple[GoodRunFacts, ...]:

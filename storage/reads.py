@@ -18,6 +18,7 @@ from storage import budgets, incidents, ledger, past
 from storage.chronic_reads import SqlChronicReads
 from storage.columns import AnyRow
 from storage.graph_reads import SqlGraphReads
+from storage.health_reads import SqlHealthReads
 from storage.jobs import job_row
 from storage.page_reads import SqlPageReads
 from storage.queue import EFFECTS
@@ -65,6 +66,13 @@ _AT = (
 _TIMELINE = select(timeline).where(_of(timeline)).order_by(timeline.c.id)
 _EVIDENCE = select(evidence.c.document).where(evidence.c.key == bindparam("key"))
 _RERUNS = select(reruns).where(_of(reruns)).order_by(reruns.c.at, reruns.c.key)
+_RERUN_KEYS = (
+    select(reruns.c.key)
+    .join(jobs, jobs.c.id == reruns.c.job_id)
+    .where(jobs.c.scheduler == bindparam("scheduler"), jobs.c.name == bindparam("name"))
+    .order_by(reruns.c.at.desc(), reruns.c.key)
+    .limit(bindparam("most"))
+)
 _FACTS = (
     select(runs.c.facts)
     .join(jobs, jobs.c.id == runs.c.job_id)
@@ -99,8 +107,8 @@ _TOTALS: tuple[tuple[str, Select[Any]], ...] = (
 )
 
 
-class SqlReads(SqlTeamReads, SqlStormReads, SqlChronicReads, SqlPageReads, SqlGraphReads):
-    """Implements `bot.store.Reads` and `bot.store.page_reads.PageReads`."""
+class SqlReads(SqlTeamReads, SqlStormReads, SqlChronicReads, SqlPageReads, SqlGraphReads, SqlHealthReads):
+    """Implements `bot.store.Reads`, `bot.store.page_reads.PageReads` and `bot.store.health.HealthReads`."""
 
     def at_once(self) -> AbstractContextManager[object]:
         return self._database.read()
@@ -157,6 +165,11 @@ class SqlReads(SqlTeamReads, SqlStormReads, SqlChronicReads, SqlPageReads, SqlGr
         with self._database.read() as connection:
             rows = connection.execute(_RERUNS, {"record": record, "number": number}).all()
         return tuple(budgets.booking_of(row) for row in rows)
+
+    def rerun_keys(self, job: JobKey, *, most: int) -> tuple[str, ...]:
+        asked = {"scheduler": job.scheduler, "name": job.name, "most": most}
+        with self._database.read() as connection:
+            return tuple(row.key for row in connection.execute(_RERUN_KEYS, asked))
 
     def outcomes(self, *, keys: Collection[str]) -> dict[str, Mapping[str, Any]]:
         with self._database.read() as connection:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 
-from sqlalchemy import Connection, bindparam, exists, or_, select
+from sqlalchemy import Connection, bindparam, exists, func, or_, select
 from sqlalchemy.dialects.postgresql import insert
 
 from bot.incidents.keys import JobKey
@@ -40,7 +40,11 @@ _BOOKINGS = select(reruns.c.key, reruns.c.scopes).where(
 )
 _REBOOK = reruns.update().where(reruns.c.key == bindparam("of_key")).values(scopes=bindparam("scopes"))
 _USES = select(lineage_uses).where(lineage_uses.c.scheduler == bindparam("of"), lineage_uses.c.job == bindparam("was"))
-_USE = insert(lineage_uses).on_conflict_do_nothing(index_elements=["scheduler", "job", "writes", "dataset"])
+_NEW_USE = insert(lineage_uses)
+_USE = _NEW_USE.on_conflict_do_update(
+    index_elements=["scheduler", "job", "writes", "dataset"],
+    set_={name: func.coalesce(lineage_uses.c[name], _NEW_USE.excluded[name]) for name in ("seen_at", "told_at")},
+)
 _FORGET_USES = lineage_uses.delete().where(
     lineage_uses.c.scheduler == bindparam("of"), lineage_uses.c.job == bindparam("was")
 )

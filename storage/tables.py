@@ -33,6 +33,7 @@ from bot.incidents.people import By
 from bot.incidents.storm import Storm
 from bot.store import RunState, Scope
 from storage.columns import Amount, Document, Id, Instant, NominalTime, Words
+from storage.measured_columns import MEASURED_TOGETHER, SETTLED_TOGETHER, measured_columns
 
 metadata = MetaData(
     naming_convention={
@@ -54,9 +55,9 @@ def words(values: Iterable[StrEnum]) -> str:
     return ", ".join(f"'{value}'" for value in sorted(values))
 
 
-def partial_index(name: str, *columns: Any, where: str, unique: bool = False) -> Index:
+def partial_index(name: str, *columns: Any, where: str, unique: bool = False, **more: Any) -> Index:
     """An index of some rows only, for both databases."""
-    return Index(name, *columns, unique=unique, sqlite_where=text(where), postgresql_where=text(where))
+    return Index(name, *columns, unique=unique, sqlite_where=text(where), postgresql_where=text(where), **more)
 
 
 def of_occurrence() -> ForeignKeyConstraint:
@@ -66,6 +67,7 @@ def of_occurrence() -> ForeignKeyConstraint:
 IS_UNRESOLVED = f"status IN ({words(UNRESOLVED)})"
 IS_OLD_NAME = "renamed_to IS NOT NULL"
 HAS_STAGE = "stage IS NOT NULL"
+IS_RECORDED = "event IS NOT NULL"
 MATTERS = f"status <> '{Status.RESOLVED}'"
 
 jobs = Table(
@@ -136,13 +138,21 @@ occurrences = Table(
     Column("acknowledged_by", Words),
     Column("acknowledged_until", Instant),
     Column("document", Document[Incident](Incident), nullable=False),
+    *measured_columns(),
     one_of("status", Status),
     one_of("outcome", Outcome),
     partial_index("uq_occurrences_unresolved", "job_id", where=IS_UNRESOLVED, unique=True),
     partial_index("ix_occurrences_mattering", "job_id", where=MATTERS),
     partial_index("ix_occurrences_settled", "job_id", "closed_at", where="closed_at IS NOT NULL"),
     partial_index("ix_occurrences_same", "job_id", "fingerprint", "closed_at", where="closed_at IS NOT NULL"),
-    Index("ix_occurrences_opened_at", "opened_at"),
+    Index("ix_occurrences_opened_at", "opened_at", postgresql_include=MEASURED_TOGETHER),
+    Index("ix_occurrences_job_opened_at", "job_id", "opened_at"),
+    partial_index(
+        "ix_occurrences_closed_at",
+        *("closed_at", "opened_at"),
+        where="closed_at IS NOT NULL",
+        postgresql_include=SETTLED_TOGETHER,
+    ),
     Index("ix_occurrences_conversation_id", "conversation_id"),
 )
 
@@ -176,6 +186,9 @@ ledger = Table(
     Column("key", Words, primary_key=True),
     Column("at", Instant, nullable=False),
     Column("outcome", Document[dict[str, Any]](dict[str, Any]), nullable=False),
+    Column("event", Words),
+    Column("place", BigInteger),
+    partial_index("ix_ledger_recorded", "at", "place", where=IS_RECORDED),
 )
 
 budgets = Table(
@@ -219,9 +232,11 @@ reruns = Table(
     Column("result", Words),
     Column("ended_at", Instant),
     Column("stage", Words),
+    Column("team", Words),
     one_of("state", BookingState),
     Index("ix_reruns_occurrence", "record", "number", "at"),
     Index("ix_reruns_job_id", "job_id"),
+    Index("ix_reruns_at", "at"),
     partial_index("ix_reruns_staged", "cause", "stage", "at", where=HAS_STAGE),
 )
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from datetime import datetime
 from itertools import islice
 
-from sqlalchemy import bindparam, case, func, select, text, tuple_
+from sqlalchemy import bindparam, case, func, or_, select, text, true, tuple_
 
 from bot.incidents.effects import ReplyKind, RerunResult
 from bot.incidents.keys import JobKey
@@ -57,7 +57,12 @@ _ENDING = (
 _SETTLED = (
     select(occurrences.c.document)
     .join(jobs, jobs.c.id == occurrences.c.job_id)
-    .where(_THESE_JOBS, occurrences.c.closed_at.is_not(None), occurrences.c.closed_at >= bindparam("since"))
+    .where(
+        _THESE_JOBS,
+        occurrences.c.closed_at.is_not(None),
+        occurrences.c.closed_at >= bindparam("since"),
+        or_(occurrences.c.observed.is_not(true()), occurrences.c.conversation_id.is_not(None)),
+    )
     .order_by(occurrences.c.closed_at, occurrences.c.record, occurrences.c.number)
 )
 _RATES = (

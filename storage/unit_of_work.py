@@ -35,10 +35,26 @@ from bot.store import (
 )
 from bot.store.waits import WaitRow
 from bot.store.watch import Watched
-from storage import budgets, effects, gates, incidents, jobs, ledger, notices, queue, renaming, timers, waits, watch
+from storage import (
+    budgets,
+    effects,
+    gates,
+    incidents,
+    jobs,
+    ledger,
+    notices,
+    past,
+    queue,
+    renaming,
+    timers,
+    told_uses,
+    waits,
+    watch,
+)
 from storage.flush import Gathered, Opening, flush
 from storage.incidents import Known, Name
 from storage.leases import Holders
+from storage.ledger import Taken
 from storage.naming import named
 from storage.storms import Joining
 from storage.tables import BookingState
@@ -47,7 +63,10 @@ from storage.tables import BookingState
 class SqlUnitOfWork:
     """Implements `bot.store.UnitOfWork` on one connection."""
 
-    def __init__(self, connection: Connection, *, holders: Holders, born_leased: Share | None, now: datetime) -> None:
+    def __init__(
+        self, connection: Connection, *, holders: Holders, born_leased: Share | None, now: datetime, batch: int = 0
+    ) -> None:
+        """`batch`: the how manieth transaction of this process it is."""
         self._connection = connection
         self._holders = holders
         self._me = holders.me
@@ -58,7 +77,7 @@ class SqlUnitOfWork:
         self._waiting: set[JobKey] = set()
         self._known: dict[Name, Known] = {}
         self._open_before: set[Name] = set()
-        self._gathered = Gathered()
+        self._gathered = Gathered(batch=batch)
 
     def outcomes(self, *, keys: Collection[str]) -> dict[str, Mapping[str, Any]]:
         return ledger.outcomes(self._connection, keys)
@@ -152,6 +171,15 @@ class SqlUnitOfWork:
     def begin_sending(self, *, id: int) -> bool:
         return queue.begin_if_ours(self._connection, id=id, me=self._me, now=self._now)
 
+    def spans(self, *, job: int, since: datetime) -> tuple[tuple[datetime, datetime | None], ...]:
+        return past.spans(self._connection, job=job, since=since)
+
+    def newest_good_runs(self, *, job: int, limit: int) -> tuple[RunRow, ...]:
+        return past.newest_good_runs(self._connection, job=job, limit=limit)
+
+    def tell_uses(self, *, job: JobKey, writes: bool, datasets: Collection[str]) -> None:
+        told_uses.tell(self._connection, job, writes=writes, datasets=datasets, now=self._now)
+
     def save_job(self, row: JobRow) -> None:
         self._gathered.jobs[row.id] = row
 
@@ -221,8 +249,9 @@ class SqlUnitOfWork:
         if not booking.automatic:
             for scope in sorted(booking.scopes, key=budgets.job_first):
                 budgets.add(self._connection, scope, amount=booking.amount or 0.0, automatic=False)
+        about = self._known.get((booking.record, booking.number))
         with named():
-            budgets.book(self._connection, booking)
+            budgets.book(self._connection, booking, team=about.incident.measured.team if about is not None else None)
         return True
 
     def settle_booking(self, *, key: str, amount: float | None, result: str, at: datetime) -> None:
@@ -251,8 +280,8 @@ class SqlUnitOfWork:
     def stop_held(self, *, cause: str) -> None:
         self._gathered.stopped.append(cause)
 
-    def remember_outcome(self, *, key: str, outcome: Mapping[str, Any], at: datetime) -> None:
-        self._gathered.outcomes[key] = (outcome, at)
+    def remember_outcome(self, *, key: str, outcome: Mapping[str, Any], at: datetime, event: str | None = None) -> None:
+        self._gathered.outcomes[key] = Taken(outcome=outcome, at=at, event=event)
 
     def commit(self) -> Committed:
         with named():

@@ -94,6 +94,13 @@ def watched(connection: Connection, *, names: Collection[str]) -> Watched:
     )
 
 
+def absences_since(connection: Connection, since: datetime) -> tuple[Absence, ...]:
+    """Those that ended after that, the oldest first."""
+    return tuple(
+        Absence(began_at=row.began_at, ended_at=row.ended_at) for row in connection.execute(_ABSENCES, {"since": since})
+    )
+
+
 class WatchRoom(Part):
     """The part of `bot.store.Storage` that `bot.store.watch.WatchStore` describes."""
 
@@ -145,7 +152,4 @@ class WatchRoom(Part):
 
     def absences(self, *, since: datetime) -> tuple[Absence, ...]:
         with self._database.read() as connection:
-            return tuple(
-                Absence(began_at=row.began_at, ended_at=row.ended_at)
-                for row in connection.execute(_ABSENCES, {"since": since})
-            )
+            return absences_since(connection, since)

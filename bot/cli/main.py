@@ -5,7 +5,9 @@ from typing import Annotated
 
 import typer
 
-from bot.cli import mail, policies, reports, service
+from bot.cli import importing, mail, policies, reports, service
+from bot.cli.backtest import backtest
+from bot.cli.health import health
 from bot.cli.pings import pings
 from bot.exec import main as exec_main
 
@@ -27,11 +29,14 @@ COMMANDS: tuple[Callable[..., None], ...] = (
     reports.explain,
     reports.incidents,
     reports.outbox,
+    health,
+    backtest,
     service.manifest,
     pings,
 )
 for command in COMMANDS:
     app.command()(command)
+app.command(name="import")(importing.bring_in_the_past)
 app.add_typer(policies.app, name="policies")
 app.add_typer(mail.app, name="mail")
 

@@ -22,7 +22,7 @@ def manifest_yaml(public_url: str | None) -> str:
                 {
                     "command": "/job-health",
                     "description": "How the jobs do, and what is open",
-                    "usage_hint": "[team or job]",
+                    "usage_hint": "[team|job|@group] [7d|30d|since DATE] [vs previous|baseline]",
                     "should_escape": True,
                     **command,
                 }

@@ -6,12 +6,26 @@ from typing import Any
 
 from bot.evidence import ErrorReport, read_failure
 from bot.incidents.effects import ReplyKind
+from bot.incidents.health import (
+    Comparison,
+    Day,
+    Health,
+    HealthReport,
+    HealthRow,
+    Period,
+    Scope,
+    Share,
+    Times,
+    Unit,
+    Verdict,
+)
 from bot.incidents.keys import Capability, JobKey, RunRef
 from bot.incidents.model import Failure, Incident, Owed, OwedPlan, Status
 from bot.incidents.people import Mention, MentionKind
 from bot.policies import Policies
 from bot.render import holding, modals
 from bot.render.evidence import evidence
+from bot.render.health import HealthAnswer, health_message
 from bot.render.more import modal_more
 from bot.render.rendered import Rendered
 from bot.render.replies import reply
@@ -35,6 +49,7 @@ def messages(policies: Policies, now: datetime) -> Iterator[tuple[str, Json]]:
         "the root message": root(snapshot),
         "the evidence": evidence(snapshot),
         **{f"the reply {kind}": reply(kind, {}, mention=mention, snapshot=snapshot) for kind in ReplyKind},
+        "the answer to /job-health": health_message(_answer(now)),
     }
     for name, rendered in made.items():
         yield name, _message(rendered)
@@ -60,6 +75,35 @@ def views(policies: Policies, now: datetime) -> Iterator[tuple[str, Json]]:
 
 def _message(rendered: Rendered) -> Json:
     return {"text": rendered.text, "blocks": rendered.blocks}
+
+
+def _answer(now: datetime) -> HealthAnswer:
+    """Figures with both charts and the table, which not every workspace draws."""
+    period = Period(since=now - timedelta(days=2), until=now, name="2d")
+    took = Times(n=1, p50=timedelta(minutes=5), p90=timedelta(minutes=5))
+    health = Health(scope=Scope(), period=period, occurrences=1, completed=1, acknowledged=took, recovery=took)
+    row = HealthRow(
+        name="sample team",
+        occurrences=1,
+        unresolved=0,
+        acknowledged=took,
+        recovery=took,
+        first_reruns=Share(n=1, yes=1),
+        repeats=0,
+        late=0,
+    )
+    days = tuple(Day(begins=(now - timedelta(days=back)).date(), opened=1, settled=1) for back in (1, 0))
+    change = Comparison(
+        measure="acknowledged",
+        unit=Unit.SECONDS,
+        before=600,
+        after=300,
+        n_before=1,
+        n_after=1,
+        verdict=Verdict.TOO_FEW,
+    )
+    report = HealthReport(health=health, rows=(row,), days=days, before_name="sample", comparisons=(change,))
+    return HealthAnswer(report=report, at=now, share="{}")
 
 
 def _snapshot(policies: Policies, now: datetime) -> Snapshot:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bot.compose.common import Common
 from bot.incidents.keys import JobKey
@@ -10,6 +10,8 @@ from bot.incidents.memory import JobMemory
 from bot.incidents.policy import Schedule
 from bot.intake.worlds import Worlds
 from bot.pings import Pings
+from bot.policies.specs import AirflowSpec
+from bot.schedulers.airflow.polling import told_within
 from bot.schedulers.openlineage import Lineage
 
 LINEAGE = "lineage"
@@ -35,7 +37,11 @@ def source_side(parts: Common, *, worlds: Worlds, later: Callable[[datetime], No
     def schedule_of(job: JobKey, memory: JobMemory | None) -> Schedule | None:
         return worlds.of(job, clock()).schedule or (memory.schedule if memory is not None else None)
 
-    lineage = Lineage(store=storage, take_in=parts.take_in, clock=clock, later=later)
+    def polled(source: str) -> timedelta | None:
+        spec = parts.policies().schedulers.get(source)
+        return told_within(spec.poll) if isinstance(spec, AirflowSpec) else None
+
+    lineage = Lineage(store=storage, take_in=parts.take_in, clock=clock, later=later, polled=polled)
     if signer is None:
         return SourceSide(lineage=lineage, pings=None, leads=parts.leads)
     pings = Pings(

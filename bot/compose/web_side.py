@@ -8,6 +8,7 @@ from starlette.applications import Starlette
 
 from bot.compose.checks import Checks
 from bot.compose.common import Common
+from bot.compose.health_side import HealthSide, health_side
 from bot.compose.mail_side import MailSide
 from bot.compose.service import utc_now
 from bot.compose.slack_side import SlackSide, slack_side
@@ -63,10 +64,13 @@ def web_side(parts: WebParts) -> WebSide:
     checks = Checks(
         parts.common.settings, parts.common.policy_file, parts.common.storage, slack_chat, utc_now, mail=mail_server
     )
-    slack = _slack(parts, meters, private)
+    figures = health_side(parts.common, teams=parts.teams.teams)
+    if parts.answers:
+        meters.registry.register(figures.gauges)
+    slack = _slack(parts, meters, private, figures)
     mail_checks = parts.mail.checks if parts.mail is not None else {}
     health = Health(checks={**checks.by_name(), **slack.checks, **mail_checks}, clock=parts.common.clock)
-    desk = _pages(parts, meters)
+    desk = _pages(parts, meters, figures)
     app = web_app(
         doors=_doors(parts, meters, slack, desk) if parts.answers else [],
         health=health,
@@ -74,6 +78,7 @@ def web_side(parts: WebParts) -> WebSide:
         lost=lost_page(desk) if desk is not None else None,
     )
     of_slack = (private.close, slack_chat.close) if private is not None and slack_chat is not None else ()
+    of_slack = of_slack if figures.close is None else (*of_slack, figures.close)
     return WebSide(app=app, slack=slack, first=slack.closing, last=(*of_slack, checks.close))
 
 
@@ -91,7 +96,7 @@ def _doors(parts: WebParts, meters: Meters, slack: SlackSide, desk: PagesDesk | 
     return doors if desk is None else [*doors, *pages_doors(desk)]
 
 
-def _pages(parts: WebParts, meters: Meters) -> PagesDesk | None:
+def _pages(parts: WebParts, meters: Meters, figures: HealthSide) -> PagesDesk | None:
     """Without a key no link could be told from a forger's, so that there are no pages."""
     if parts.common.signer is None or not parts.answers:
         return None
@@ -114,13 +119,14 @@ def _pages(parts: WebParts, meters: Meters) -> PagesDesk | None:
         clock=parts.common.clock,
         meters=meters,
         public_url=parts.common.settings.public_url,
+        health=figures.pages,
         user_header=parts.common.settings.pages_user_header,
         proxies=parts.common.settings.pages_proxies,
     )
 
 
-def _slack(parts: WebParts, meters: Meters, private: PrivateAnswers | None) -> SlackSide:
-    if private is None or not parts.answers:
+def _slack(parts: WebParts, meters: Meters, private: PrivateAnswers | None, figures: HealthSide) -> SlackSide:
+    if private is None or figures.slack is None or not parts.answers:
         return SlackSide()
 
     def causes() -> tuple[CauseChoice, ...]:
@@ -134,5 +140,6 @@ def _slack(parts: WebParts, meters: Meters, private: PrivateAnswers | None) -> S
         causes=causes,
         clock=parts.common.clock,
         meters=meters,
+        health=figures.slack,
     )
     return slack_side(parts.common.settings, desk=desk, ours=lambda: parts.common.thread_url.workspace, wake=parts.wake)

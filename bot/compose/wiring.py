@@ -2,7 +2,7 @@
 
 import socket
 from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from uuid import uuid4
 
 from bot.compose.common import Common
@@ -12,6 +12,7 @@ from bot.compose.leading import Leadership
 from bot.compose.mail_side import LATE, MAILBOX, mail_side, record_url
 from bot.compose.people import FollowedDirectory
 from bot.compose.post import Post, post_of
+from bot.compose.queue_side import QUEUES, Queues
 from bot.compose.roles import Role, check_database
 from bot.compose.schedulers import Connect, Schedulers, connected
 from bot.compose.service import LEADING, Service, Step, utc_now
@@ -19,6 +20,7 @@ from bot.compose.slack_side import SOCKETS, slack_of
 from bot.compose.source_side import LINEAGE, source_side
 from bot.compose.team_side import team_side
 from bot.compose.thread_url import ThreadUrl
+from bot.compose.ticking import tickers_of
 from bot.compose.web_side import WebParts, WebSide, web_side
 from bot.delivery import Deliverer, Pace
 from bot.directory import DirectoryRefresher
@@ -41,11 +43,9 @@ from storage.opening import SqlStorage, open_storage
 from storage.together import open_hints, open_leader
 
 DELIVERERS = 16
+RERUNS_KNOWN = 200
+"""So many of a job's last reruns are known again by their runs."""
 SLACKS_PACE = Pace()
-POLICIES_EVERY = timedelta(seconds=5)
-LATE_EVERY = timedelta(seconds=2)
-LINEAGE_EVERY = timedelta(seconds=5)
-SWEEP = timedelta(seconds=30)
 
 
 def build(
@@ -111,7 +111,9 @@ class _Wiring:
             report=self._report,
             woken=lambda: self._poke("schedulers", clock()),
             connect=connect,
+            asked=lambda job: storage.reads.rerun_keys(job, most=RERUNS_KNOWN),
         )
+        self._queues = Queues(self._schedulers, leads=self._leads, clock=clock)
         worlds = Worlds(
             policies=self._current,
             people=self._directory.people,
@@ -192,6 +194,7 @@ class _Wiring:
             LINEAGE: self._sources.look_at_lineage,
             "silence": self._silence.step,
             "downstream": self._follow,
+            QUEUES: self._queues.step,
         }
         if web.slack.sockets is not None:
             steps[SOCKETS] = web.slack.sockets.step
@@ -216,19 +219,18 @@ class _Wiring:
             clock=self._clock,
             silence=self._silence,
             open_hints=lambda woken: open_hints(self._settings.database_url, woken=woken),
-            parting=[self._mail.door.close] if self._mail is not None and self._mail.door is not None else [],
+            parting=[*self._parting()],
             closing=[*web.first, *self._ending(), *web.last],
         )
-        driven: dict[str, Step] = {**steps, "policies": self._service.look_at_policies}
-        every = {"policies": POLICIES_EVERY, LATE: LATE_EVERY, LINEAGE: LINEAGE_EVERY}
-        optional = [name for name in (SOCKETS, LATE, MAILBOX) if name in steps]
-        tickers |= {
-            name: Ticker(step=driven[name], clock=self._clock, at_least_every=every.get(name, SWEEP))
-            for name in (*self._role.threads, *optional)
-        }
-        if self._role.may_lead:
-            tickers[LEADING] = Ticker(step=self._leadership.step, clock=self._clock)
+        driven: dict[str, Step] = {**steps, "policies": self._service.look_at_policies, LEADING: self._leadership.step}
+        tickers |= tickers_of(self._role, driven, clock=self._clock)
         return self._service
+
+    def _parting(self) -> Iterator[Callable[[], None]]:
+        """Waits that end, so that the threads can."""
+        yield self._queues.close
+        if self._mail is not None and self._mail.door is not None:
+            yield self._mail.door.close
 
     def _ending(self) -> Iterator[Callable[[], None]]:
         """What is under way is sent, then no mail any more."""

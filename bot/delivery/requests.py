@@ -4,6 +4,7 @@ At most once is kept by looking before asking again, or by asking again under th
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -18,7 +19,7 @@ from bot.incidents.memory import marks_of
 from bot.incidents.model import Incident
 from bot.incidents.policy import JobPolicy
 from bot.intake import Consume, Inbound, Outcome
-from bot.ports import Looked, Scheduler, SchedulerAnswer, SchedulerRequest, Taken
+from bot.ports import BY_ITSELF, Looked, Scheduler, SchedulerAnswer, SchedulerRequest, Taken
 from bot.store import EffectKind, EffectRow, EffectState, JobRow, Storage
 
 ONCE = frozenset({Action.RERUN, Action.START})
@@ -69,6 +70,7 @@ class Requester:
         wanted_by = self._begin(row, request, perhaps_made=perhaps_made)
         if wanted_by is None:
             return True
+        request = replace(request, fixed=wanted_by.fix is not None)
         answer = scheduler.ask(request)
         if answer.taken is Taken.REFUSED and answer.retry_after is not None:
             return self._ask_later(row, request, answer, self._clock() + answer.retry_after, wanted_by)
@@ -155,7 +157,7 @@ def _request(row: EffectRow) -> SchedulerRequest:
         job=row.job,
         run=effect.run,
         nominal_times=tuple(time for time in effect.nominal_times if time is not None),
-        requested_by=str(by.person) if by else "ontrack",
+        requested_by=str(by.person) if by else BY_ITSELF,
         reason=getattr(effect, "reason", ""),
         fresh=getattr(effect, "fresh", False),
     )

@@ -5,7 +5,7 @@ It must not ask them anything.
 
 from dataclasses import replace
 
-from bot.incidents import asking, closing, holding, reruns
+from bot.incidents import asking, closing, holding, reruns, unblocking
 from bot.incidents.draft import Draft
 from bot.incidents.effects import ReplyKind
 from bot.incidents.events import AnswerKind, ScheduleChanged, SchedulerAnswered
@@ -43,5 +43,7 @@ def answered(draft: Draft, event: SchedulerAnswered) -> None:
             reruns.tell(
                 draft, incident.rerun, "not stopped", reason=event.message or "its scheduler did not confirm it"
             )
+    elif event.action is Action.UNBLOCK:
+        unblocking.answered(draft, event)
     else:
         holding.answered(draft, event)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from bot.incidents import reach
+from bot.incidents import reach, strategy
 from bot.incidents.chase import can_ask_now
 from bot.incidents.draft import Draft
 from bot.incidents.effects import ReplyKind
@@ -13,6 +13,7 @@ from bot.incidents.model import Acknowledgement, Ask, AskKind, Chase, Proposal
 from bot.incidents.people import By, Destination, MentionKind, Person
 from bot.incidents.policy import Audience, Door
 from bot.incidents.reach import Reach
+from bot.incidents.situation import Situation
 from bot.incidents.storm import Held
 
 
@@ -106,7 +107,7 @@ def by_mail_instead(draft: Draft, *, since: datetime, code: str) -> None:
         **(
             _asked(draft, reason, AskKind.LADDER if climbing else AskKind.OPENING, whom)
             if proposal is None
-            else facts_of(proposal)
+            else facts_of(proposal, situation)
         ),
     )
     addresses = tuple(one.address.lower() for one in mail)
@@ -128,8 +129,10 @@ def move_on(draft: Draft, reason: str) -> None:
         _ask_oncall(draft, reason, AskKind.AGAIN)
 
 
-def facts_of(proposal: Proposal) -> dict[str, Any]:
-    """What a message says that asks for a yes to the proposal."""
+def facts_of(proposal: Proposal, situation: Situation) -> dict[str, Any]:
+    """What a message says that asks for a yes to the proposal; `beside`: what a rerun does to the job's other runs."""
+    others = strategy.others(situation.live, proposal.nominal_times)
+    beside = {"strategy": situation.run_strategy, "others": others} if situation.run_strategy else None
     return {
         "number": proposal.number,
         "reason": proposal.reason,
@@ -138,6 +141,7 @@ def facts_of(proposal: Proposal) -> dict[str, Any]:
         "expires_at": proposal.expires_at,
         "owed": proposal.nominal_times,
         "asked_by": proposal.asked_by,
+        **({"beside": beside} if beside else {}),
     }
 
 
@@ -247,7 +251,7 @@ def _lead_to_nobody(draft: Draft, whom: Reach) -> tuple[Destination, ...]:
 
 def _is_taken(draft: Draft, held: Held) -> None:
     """Somebody is on it for all jobs of the team in the storm: for this one as well, from now on."""
-    first_word_at = draft.incident.first_word_at or held.by.at
+    first_word_at = draft.incident.first_word_at or max(held.by.at, draft.incident.opened_at)
     draft.set(
         acknowledgement=Acknowledgement(by=held.by, until=held.until),
         first_word_at=first_word_at,

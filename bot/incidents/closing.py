@@ -140,6 +140,7 @@ def resolve(draft: Draft, outcome: Outcome, *, event: RunSucceeded | None = None
         verify_by=None,
         chronic_at=None,
         delay=delay,
+        measured=replace(incident.measured, good_at=event.at if event else None),
     )
     late = f", {span(delay)} after its deadline" if delay else ""
     draft.note("resolved", f"{outcome}{late}", by=by, run=event.run.run_id if event else None)

@@ -130,7 +130,7 @@ def decide(incident: Incident | None, event: Event, situation: Situation, now: d
     else:
         _settled(draft, event)
     waves.speak_for_all(draft)
-    return _finished(draft, incident)
+    return _finished(draft, incident, event)
 
 
 def _without_incident(draft: Draft, event: Event) -> None:
@@ -316,7 +316,7 @@ def _timer(draft: Draft, event: TimerDue) -> None:
             closing.unconfirmed(draft)
 
 
-def _finished(draft: Draft, before: Incident | None) -> Decision:
+def _finished(draft: Draft, before: Incident | None, event: Event) -> Decision:
     """Work out the next ask, raise the version, and hold the decision against the table of edges."""
     decision = draft.decision()
     after = decision.incident
@@ -325,7 +325,7 @@ def _finished(draft: Draft, before: Incident | None) -> Decision:
         decision = replace(decision, notes=(Note(kind="no_change", reason=reason),))
     if after is None:
         return decision
-    after = downstream.cleared(after, draft.now)
+    after = downstream.cleared(after, event, draft.now)
     if after.status in UNRESOLVED:
         after = replace(after, chase=replace(after.chase, next=next_ask(after, draft.situation, draft.now)))
     elif after.chase.next is not None:
@@ -335,4 +335,6 @@ def _finished(draft: Draft, before: Incident | None) -> Decision:
     came_from = before.status if before else None
     if after.status != came_from and after.status not in EDGES[came_from]:
         raise ForbiddenTransition(f"{came_from} -> {after.status}")
-    return replace(decision, incident=replace(after, version=after.version + 1))
+    team = draft.situation.team
+    measured = replace(after.measured, team=team.name if team is not None else "")
+    return replace(decision, incident=replace(after, version=after.version + 1, measured=measured))

@@ -11,6 +11,7 @@ from bot.incidents import asking, waits
 from bot.incidents.downstream_events import DownstreamAlone, DownstreamEvent, DownstreamHung, DownstreamRan
 from bot.incidents.draft import Draft
 from bot.incidents.effects import ReplyKind
+from bot.incidents.events import Event, RunSucceeded
 from bot.incidents.keys import Trigger
 from bot.incidents.memory import JobMemory
 from bot.incidents.model import Failure, Incident, Status
@@ -73,13 +74,14 @@ def told(draft: Draft, event: DownstreamEvent) -> None:
             draft.note("downstream_alone", f"{event.job} is still not done: it has an incident of its own now")
 
 
-def cleared(incident: Incident, now: datetime) -> Incident:
-    """The incident with its waits as what it owes leaves them."""
+def cleared(incident: Incident, event: Event, now: datetime) -> Incident:
+    """The incident with its waits as what it owes leaves them: since the good run's own end, which we may hear of late."""
     if not incident.waits:
         return incident
+    at = min(now, event.at) if isinstance(event, RunSucceeded) else now
     owed = [one.nominal_time for one in incident.owed]
     over = not incident.status.unresolved
-    return replace(incident, waits=waits.cleared(incident.waits, owed, over=over, now=now))
+    return replace(incident, waits=waits.cleared(incident.waits, owed, over=over, at=at))
 
 
 def shown(incident: Incident, now: datetime) -> tuple[Waiting, ...]:

@@ -19,8 +19,9 @@ class ReplyKind(StrEnum):
     """The replies of an incident thread, one template each (`bot/render/templates`). Their facts:
 
     evidence: evidence, downstream · ask: ask, status, owed, next_run_at, rerun_phase, reason, broken_owner, slack_late ·
-    holder_note: until, next_run_at, owed · approval: number, reason, estimate, left, expires_at, owed, asked_by, slack_late
-    (since, code: the ask is not in the thread, so it is mailed) ·
+    holder_note: until, next_run_at, owed · approval: number, reason, estimate, left, expires_at, owed, asked_by, beside
+    (strategy, others: what a rerun does to other runs of the job), slack_late (since, code: the ask is not in the thread, so
+    it is mailed) ·
     joined: cause, title, message, evidence, count, while_verifying, different, fix · owed_remains: ran, owed, paid ·
     rerun: state (planned, held, requested, started, failed, refused, lost, stopped, not stopped, cancelled, not_started), action,
     automatic, nominal_times, fresh, by, at, cause, message, reason · acknowledged: by, until, changed, taken_from, waits ·

@@ -66,6 +66,7 @@ class Action(StrEnum):
 
     RERUN = "rerun"
     START = "start"
+    UNBLOCK = "unblock"
     PAUSE = "pause"
     RESUME = "resume"
     RETIRE = "retire"

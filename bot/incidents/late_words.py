@@ -8,6 +8,7 @@ from bot.incidents.memory import JobMemory
 from bot.incidents.policy import LatePolicy
 
 MOST_NAME = 40
+MOST_STANDING = 140
 NEAR = timedelta(hours=20)
 
 
@@ -16,7 +17,8 @@ def late_title(deadline: Deadline, memory: JobMemory, policy: LatePolicy, *, sch
     what = "Not started" if deadline.kind == START_BY else "Not finished"
     named = _zone_named(deadline, memory, policy)
     by = _clock(deadline, named or zone) + ("" if named else f" {deadline.due_at.astimezone(ZoneInfo(zone)):%Z}")
-    return f"{what} by {by} ({_origin(deadline, memory, policy, scheduler[:MOST_NAME])})"
+    stands = f"; it {memory.standing[:MOST_STANDING]}" if memory.standing else ""
+    return f"{what} by {by} ({_origin(deadline, memory, policy, scheduler[:MOST_NAME])}){stands}"
 
 
 def span(duration: timedelta) -> str:

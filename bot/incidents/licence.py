@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from bot.incidents import canary
+from bot.incidents import canary, strategy
 from bot.incidents.keys import Capability, Trigger
 from bot.incidents.model import Incident, Owed, OwedPlan, ProposalReason
 from bot.incidents.policy import JobPolicy, Mode, SafeMark
@@ -156,6 +156,9 @@ def _scheduler_refuses(owed: Owed, situation: Situation, begins_at: datetime) ->
         return "its scheduler cannot be asked for reruns"
     if owed.nominal_time in situation.live:
         return "a run of it lives"
+    at_cost = strategy.refusal(situation.run_strategy, live=situation.live, nominal_time=owed.nominal_time)
+    if at_cost:
+        return at_cost
     if situation.policy.rerun.forbid_overlap:
         return _would_overlap(situation, begins_at)
     return None

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from bot.incidents import reruns
+from bot.incidents import reruns, unblocking
 from bot.incidents.events import (
     Event,
     RunCancelled,
@@ -63,6 +63,8 @@ def still_wanted(incident: Incident | None, key: str, action: Action, now: datet
             return rerun.phase is RerunPhase.REQUESTED and in_time and not _put_aside_since(incident)
         case Action.STOP:
             return rerun is not None and key == reruns.stop_key(rerun)
+        case Action.UNBLOCK:
+            return unblocking.still_given_up(incident, key)
         case Action.PAUSE | Action.RETIRE:
             return decision is not None and decision.key == key and decision.in_force_at is None
         case Action.RESUME:

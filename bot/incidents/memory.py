@@ -8,6 +8,7 @@ from bot.incidents.absence import Absence
 from bot.incidents.keys import Cost, RunRef, Trigger
 from bot.incidents.model import Failure
 from bot.incidents.policy import SafeMark, Schedule
+from bot.incidents.strategy import RunStrategy
 from bot.incidents.target import Promise, Target
 
 _Ordered = TypeVar("_Ordered", float, timedelta)
@@ -70,7 +71,9 @@ class JobMemory:
     `watched_from`: nominal times after it are expected to start (None: not watched). `told_late`: living runs that were
     called late already. `revoked`: marks of policies.yaml that somebody took back since, each with the instant of that word.
     `target`: when its scheduler wants its runs done, `promised` the same of single runs that have not begun. `unobserved`:
-    the last absence of ontrack's own into which a deadline of the job fell.
+    the last absence of ontrack's own into which a deadline of the job fell. `run_strategy`: what a new run of it does to
+    those that live, where its scheduler tells. `quiet`: its owner switched off alerting there. `standing`: how its living run
+    was last said to stand, after "it".
     """
 
     schedule: Schedule | None = None
@@ -91,6 +94,9 @@ class JobMemory:
     target: Target | None = None
     promised: tuple[Promise, ...] = ()
     unobserved: Absence | None = None
+    run_strategy: RunStrategy | None = None
+    quiet: bool = False
+    standing: str = ""
 
     @property
     def usual_duration(self) -> timedelta | None:

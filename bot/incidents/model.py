@@ -12,6 +12,7 @@ from bot.incidents.asks import Ask as Ask
 from bot.incidents.asks import AskKind as AskKind
 from bot.incidents.asks import Chase as Chase
 from bot.incidents.keys import Action, Cost, JobKey, RunRef
+from bot.incidents.measured import Measured
 from bot.incidents.people import By, Destination, Handover, Person
 from bot.incidents.storm import StormPlace
 from bot.incidents.waits import Wait
@@ -229,7 +230,7 @@ class Incident:
     mail, and is told by mail how it goes on; `unreached`: addresses at which a mail about it could not be delivered. `delay`:
     how much later than its deadline a late run ended well. `waits`: the downstream runs that need what it owes, and
     `waits_beyond` how many more; `dependents`: jobs right downstream that need none of it. `upstream`: the occurrence for
-    which the job itself waits.
+    which the job itself waits. `first_word_at`: the first act of its team; `measured`: what else measures need.
     """
 
     record: int
@@ -278,6 +279,7 @@ class Incident:
     dependents: tuple[str, ...] = ()
     upstream: str = ""
     delay: timedelta | None = None
+    measured: Measured = field(default_factory=Measured)
 
     @property
     def id(self) -> str:

@@ -10,6 +10,7 @@ from bot.incidents.events import RunFailed, RunLate, RunStarted
 from bot.incidents.keys import Trigger
 from bot.incidents.lateness import NOT_STARTED
 from bot.incidents.licence import Licence, verdict
+from bot.incidents.measured import Measured
 from bot.incidents.model import (
     Failure,
     Incident,
@@ -145,6 +146,11 @@ def _open(draft: Draft, failure: Failure, at: datetime) -> None:
             linked_record=None if previous else situation.linked,
             observed=situation.policy.mode is Mode.OBSERVE,
             upstream=situation.upstream,
+            measured=Measured(
+                failed_at=failure.due_at or failure.at,
+                estimate=situation.estimate,
+                late_runs=1 if failure.late else 0,
+            ),
         )
     )
     downstream.begin(draft, failure)
@@ -213,6 +219,8 @@ def _add_failure(draft: Draft, failure: Failure, at: datetime) -> None:
         now_owed = Owed(nominal_time=nominal_time, since=at, failure=failure, plan=plan)
     others = tuple(owed for owed in incident.owed if owed.nominal_time != nominal_time)
     fingerprints = tuple(dict.fromkeys((*incident.fingerprints, failure.fingerprint)))[:KEEP_FINGERPRINTS]
+    if failure.late and not (known is not None and known.failure.late):
+        draft.set(measured=replace(incident.measured, late_runs=incident.measured.late_runs + 1))
     draft.set(
         owed=ordered((*others, now_owed)),
         failure=failure,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from hashlib import sha256
 
-from bot.incidents import asking, canary, reruns, waves
+from bot.incidents import asking, canary, reruns, strategy, waves
 from bot.incidents.canary import Stage
 from bot.incidents.draft import Draft
 from bot.incidents.effects import AskScheduler, Reserve, StageRerun
@@ -111,7 +111,7 @@ def propose(draft: Draft, why: ProposalReason, reason: str, *, by: By | None = N
     )
     draft.set(status=Status.AWAITING_APPROVAL, proposal=proposal, proposals=proposal.number, reason=reason)
     draft.note("proposed", reason, by=by, number=proposal.number, expires_at=expires_at)
-    asking.ask_owner(draft, f"a rerun waits for a yes: {reason}", proposal=asking.facts_of(proposal))
+    asking.ask_owner(draft, f"a rerun waits for a yes: {reason}", proposal=asking.facts_of(proposal, situation))
 
 
 def request(
@@ -148,7 +148,8 @@ def follow(draft: Draft, ended: Rerun) -> None:
     incident = draft.incident
     wanted = tuple(one for one in incident.owed if one.nominal_time in ended.waiting[1:])
     living = bool(wanted) and wanted[0].nominal_time in draft.situation.live
-    if ended.by is None or not wanted or living:
+    given_up = strategy.gives_up(draft.situation.run_strategy, live=draft.situation.live)
+    if ended.by is None or not wanted or living or given_up:
         consider(draft, "another run is still owed")
         return
     request(draft, owed=wanted, by=ended.by, reason=ended.reason, afresh=ended.afresh)

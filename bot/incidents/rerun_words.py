@@ -5,7 +5,7 @@ Who may say it is checked in `decide` before anything here runs.
 
 from dataclasses import replace
 
-from bot.incidents import asking, licence, planning, reruns
+from bot.incidents import asking, licence, planning, reruns, strategy
 from bot.incidents.draft import Draft
 from bot.incidents.effects import AskScheduler, ReplyKind, ToldKind
 from bot.incidents.events import Approved, Declined, RerunWanted, StartWanted, StopRerunWanted
@@ -127,8 +127,9 @@ def start(draft: Draft, event: StartWanted) -> None:
     if Capability.START not in situation.can:
         draft.tell(ToldKind.CANNOT, "its scheduler cannot be asked to start a run")
         return
-    if running(draft):
-        draft.tell(ToldKind.CANNOT, "a run that we asked for is under way")
+    given_up = strategy.gives_up(situation.run_strategy, live=situation.live)
+    if running(draft) or given_up:
+        draft.tell(ToldKind.CANNOT, given_up or "a run that we asked for is under way")
         return
     asking.acknowledge(draft, event.by)
     planning.request(draft, owed=(owed,), by=event.by, reason=f"{event.by.person} started it")
@@ -150,7 +151,7 @@ def cannot_rerun(draft: Draft, wanted: tuple[Owed, ...]) -> str | None:
     living = [one.nominal_time for one in wanted if one.nominal_time in situation.live]
     if living:
         return "a run of it lives"
-    return None
+    return strategy.gives_up(situation.run_strategy, live=situation.live)
 
 
 def running(draft: Draft) -> bool:

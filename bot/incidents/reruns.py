@@ -42,7 +42,8 @@ def answered(draft: Draft, rerun: Rerun, event: SchedulerAnswered) -> None:
         return
     match event.answer:
         case AnswerKind.TAKEN:
-            draft.note("rerun_taken", "the scheduler took the request", key=event.key)
+            taken = "the scheduler took the request"
+            draft.note("rerun_taken", f"{taken}: {event.message}" if event.message else taken, key=event.key)
         case AnswerKind.STARTED:
             begin(draft, rerun, "the look found the rerun started")
         case AnswerKind.REFUSED:

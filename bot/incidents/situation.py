@@ -11,6 +11,7 @@ from bot.incidents.model import Incident, Owed
 from bot.incidents.people import Directory, Mention
 from bot.incidents.policy import Door, JobPolicy, SafeMark, Team
 from bot.incidents.storm import Storm
+from bot.incidents.strategy import RunStrategy
 from bot.incidents.waits import Hung
 
 
@@ -71,7 +72,7 @@ class Situation:
     there. `estimate` is in the unit of `allowance` (None: no good run, or no conversion). `reruns` counts reruns so far by
     nominal time, whoever asked (one that is only planned is not counted);
     `live` are the nominal times with a living run, `paid` those with a good run; `latest_started` the newest nominal time
-    that has a run, `last_good_time` the newest that has a good one.
+    that has a run, `last_good_time` the newest that has a good one. `run_strategy`: what a new run does to those that live.
     `failures_in_a_row` includes the event's failure; `unpaid` are the failed times of that row.
     `previous` is the settled occurrence with the event's fingerprint within the reopen window, `times` its count in it;
     `linked` the newest settled record of the job. `unresolved` is the record of another unresolved occurrence of the job.
@@ -108,6 +109,7 @@ class Situation:
     platform: Platform | None = None
     reruns: tuple[tuple[datetime | None, int], ...] = ()
     live: frozenset[datetime | None] = frozenset()
+    run_strategy: RunStrategy | None = None
     paid: frozenset[datetime | None] = frozenset()
     latest_started: datetime | None = None
     last_good_at: datetime | None = None

@@ -65,6 +65,8 @@ def take(draft: Draft, event: StormTaken) -> None:
         return
     until = draft.now + draft.situation.policy.chase.acknowledgement
     held = Held(who=storm.team_key(name), by=event.by, until=until)
+    if draft.incident.status.unresolved:
+        draft.set(first_word_at=draft.incident.first_word_at or event.by.at)
     draft.add(
         HoldStorm(channel=known.channel, held=held),
         Reply(kind=ReplyKind.STORM_TAKEN, facts={"by": event.by, "team": name, "until": until}, storm=place.storm),

@@ -64,10 +64,10 @@ def joined(waits: tuple[Wait, ...], more: Iterable[Wait]) -> tuple[tuple[Wait, .
 
 
 def cleared(
-    waits: tuple[Wait, ...], owed: Collection[datetime | None], *, over: bool, now: datetime
+    waits: tuple[Wait, ...], owed: Collection[datetime | None], *, over: bool, at: datetime
 ) -> tuple[Wait, ...]:
-    """The waits as they stand with what is owed now; `over`: whatever is owed, nobody brings it any more."""
-    return tuple(one if not one.open else _cleared(one, over or not _needs(one, owed), now) for one in waits)
+    """The waits as they stand with what is owed since `at`; `over`: whatever is owed, nobody brings it any more."""
+    return tuple(one if not one.open else _cleared(one, over or not _needs(one, owed), at) for one in waits)
 
 
 def ended(wait: Wait, at: datetime, *, lag: timedelta | None, learned_from: int) -> Wait:
@@ -94,7 +94,7 @@ def _needs(wait: Wait, owed: Collection[datetime | None]) -> bool:
     return any(time is None or time <= wait.nominal_time for time in owed)
 
 
-def _cleared(wait: Wait, clear: bool, now: datetime) -> Wait:
+def _cleared(wait: Wait, clear: bool, at: datetime) -> Wait:
     if clear == (wait.cleared_at is not None):
         return wait
-    return replace(wait, cleared_at=now if clear else None)
+    return replace(wait, cleared_at=at if clear else None)

@@ -6,7 +6,7 @@ Who may say it is checked in `decide` before anything here runs.
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from bot.incidents import asking, closing, licence, opening, planning, rerun_words, reruns
+from bot.incidents import asking, closing, licence, opening, planning, rerun_words, reruns, unblocking
 from bot.incidents.draft import Draft
 from bot.incidents.effects import MarkCause, ReplyKind, ToldKind
 from bot.incidents.events import (
@@ -119,6 +119,7 @@ def fixed(draft: Draft, event: FixDeclared) -> None:
         fix=fix, owed=kept, waived=(*incident.waived, *waived), by_hand=None, verify_after=draft.now, unconfirmed=False
     )
     draft.note("fixed", event.what or "said to be fixed", by=event.by, cause=event.cause, link=event.link)
+    unblocking.let_go(draft, (*waived, *(one for one in kept if one.plan is OwedPlan.NEXT_RUN)), event.by)
     by = closing.verify_by(draft.situation, draft.now)
     draft.reply(
         ReplyKind.FIXED,
@@ -179,6 +180,7 @@ def not_needed(draft: Draft, event: NotNeeded) -> None:
     asking.acknowledge(draft, event.by)
     draft.set(owed=left, waived=(*incident.waived, *given_up))
     draft.note("not_needed", event.reason or "not needed", by=event.by, nominal_times=waived)
+    unblocking.let_go(draft, given_up, event.by)
     draft.reply(ReplyKind.NOT_NEEDED, by=event.by, nominal_times=waived, reason=event.reason)
     draft.tell(ToldKind.DONE, "recorded")
     if left:
@@ -254,6 +256,8 @@ def mark_cause(draft: Draft, event: CauseMarked) -> None:
             draft.tell(ToldKind.CANNOT, never or "the job has no owning team in policies.yaml")
             return
     draft.add(MarkCause(cause=event.cause, by=event.by, safe=event.safe))
+    if draft.incident.status.unresolved:
+        draft.set(first_word_at=draft.incident.first_word_at or event.by.at)
     draft.note("cause_marked" if event.safe else "mark_revoked", event.cause, by=event.by)
     draft.reply(ReplyKind.CAUSE, by=event.by, cause=event.cause, marked=event.safe, revoked=not event.safe)
     done = (

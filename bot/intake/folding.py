@@ -102,6 +102,9 @@ def _changed(memory: JobMemory, read: ReadEvent) -> JobMemory:
         schedule=change.schedule or memory.schedule,
         target=change.target if change.target is not None else memory.target,
         owner=change.owner or memory.owner,
+        run_strategy=change.run_strategy or memory.run_strategy,
+        quiet=change.quiet if change.quiet is not None else memory.quiet,
+        standing=change.standing.words if change.standing is not None else memory.standing,
         deleted=change.deleted,
         gone_at=read.source.at if change.deleted else None,
     )

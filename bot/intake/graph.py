@@ -11,7 +11,7 @@ from bot import cron
 from bot.incidents.downstream import Downstream, waiting
 from bot.incidents.keys import JobKey
 from bot.incidents.memory import JobMemory
-from bot.incidents.policy import RecoversBy
+from bot.incidents.policy import RecoversBy, Schedule
 from bot.incidents.situation import Waiting
 from bot.incidents.waits import MOST_WAITS
 from bot.intake.worlds import Worlds
@@ -91,12 +91,22 @@ class Graph:
         return Downstream(
             job=str(key),
             memory=memory,
-            due_at=cron.next_after(schedule, owed_since - _JUST_BEFORE)
-            if schedule and owed_since and not gone
-            else None,
+            due_at=_due_at(schedule, memory, owed_since) if schedule and owed_since and not gone else None,
             next_run_at=cron.next_after(schedule, now) if schedule and not gone else None,
             later=policy.recovers_by is RecoversBy.ANY_LATER_RUN,
         )
+
+
+def _due_at(schedule: Schedule, memory: JobMemory | None, owed_since: datetime) -> datetime | None:
+    """The first nominal time from `owed_since` on. A scheduler that tells its next run alone has gone past those that are
+    due already: what is known of them are their runs."""
+    told = cron.next_after(schedule, owed_since - _JUST_BEFORE)
+    if memory is None or schedule.cron is not None or schedule.every is not None:
+        return told
+    good = memory.last_good.run.nominal_time if memory.last_good else None
+    failed = (one.run.nominal_time for one in memory.streak)
+    times = (told, good, memory.latest_started, *(one.run.nominal_time for one in memory.live), *failed)
+    return min((one for one in times if one is not None and one >= owed_since), default=None)
 
 
 def _key(name: str) -> JobKey:

@@ -117,7 +117,11 @@ def _failed(
     source: SourceEvent, run: RunRef, rules: RuleSet, known: Sequence[Mapping[str, Any]], *, no_addresses: bool
 ) -> ReadEvent:
     evidence = _evidence(source, rules, known)
-    evidence = hide_addresses(evidence) if no_addresses else evidence
+    return failed_with(source, run, hide_addresses(evidence) if no_addresses else evidence)
+
+
+def failed_with(source: SourceEvent, run: RunRef, evidence: Evidence) -> ReadEvent:
+    """The failure of which this evidence was read, now or before."""
     cost = source.cost or _wall_clock(source)
     failure = Failure(
         run=run,

@@ -4,7 +4,7 @@ It reads nothing itself and decides nothing.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from bot import cron
@@ -16,7 +16,7 @@ from bot.incidents.memory import JobMemory, marks_of
 from bot.incidents.model import Failure, Incident, Owed
 from bot.incidents.opening import open_after, plan_of
 from bot.incidents.people import Directory
-from bot.incidents.policy import BudgetLimit, Door, JobPolicy, Schedule, Team
+from bot.incidents.policy import BudgetLimit, Door, JobPolicy, Mode, Schedule, Team
 from bot.incidents.situation import Allowance, Answering, Platform, Situation, Waiting
 from bot.incidents.storm import Storm
 from bot.store import JobIncidents, RunRow, RunState, Scope
@@ -82,7 +82,7 @@ def situation_of(
     absence: Absence | None = None,
 ) -> Situation:
     """The surroundings of a decision about `about` (None: none is unresolved), for `failure` when the event is one."""
-    memory, policy = read.memory, world.policy
+    memory, policy = read.memory, _honoured(world.policy, read.memory)
     schedule = world.schedule or memory.schedule
     runs = read.runs
     rates = dict(policy.rates)
@@ -112,6 +112,7 @@ def situation_of(
         platform=world.platform(failure.cause) if storm is not None and failure is not None else None,
         reruns=tuple((time, _reruns(time, rows, failure)) for time, rows in runs.items()),
         live=_live(memory, now),
+        run_strategy=memory.run_strategy,
         paid=frozenset(time for time, rows in runs.items() if time is not None and _good(rows)),
         latest_started=memory.latest_started,
         last_good_at=memory.last_good.ended_at if memory.last_good else None,
@@ -203,6 +204,11 @@ def _reruns(time: datetime | None, rows: tuple[RunRow, ...], failure: Failure | 
 
 def _good(rows: tuple[RunRow, ...]) -> bool:
     return any(row.state is RunState.SUCCEEDED for row in rows)
+
+
+def _honoured(policy: JobPolicy, memory: JobMemory) -> JobPolicy:
+    """A job whose owner switched off alerting at its scheduler is watched, and nobody is called."""
+    return replace(policy, mode=Mode.OBSERVE) if memory.quiet else policy
 
 
 def _live(memory: JobMemory, now: datetime) -> frozenset[datetime | None]:

@@ -14,7 +14,7 @@ from bot.intake.changes import renamed
 from bot.intake.graph import Dependents, Graph
 from bot.intake.heard import Heard
 from bot.intake.inbound import DeadlinePassed, Inbound, Outcome, Result, under_new_name
-from bot.intake.reading import read_source
+from bot.intake.reading import ReadEvent, read_source
 from bot.intake.transaction import Transaction
 from bot.intake.worlds import Worlds
 from bot.intake.writing import AllowanceGone
@@ -31,7 +31,7 @@ class Intake:
 
     `worlds` tells what holds for a job outside the transaction (from memory, no I/O); `committed` is called after each
     commit with what is to be done at once. Of what is due, the effects in `share` are born leased by this process.
-    `heard`: when each source told something last.
+    `heard`: when each source told something last. `read`: how a source's event is read, where not from what it says.
     """
 
     def __init__(
@@ -44,6 +44,7 @@ class Intake:
         committed: Callable[[Committed], None],
         born_leased: bool = True,
         share: Callable[[], Share] = lambda: EVERYTHING,
+        read: Callable[[SourceEvent], ReadEvent] | None = None,
     ) -> None:
         self._storage = storage
         self._reads = reads
@@ -53,6 +54,7 @@ class Intake:
         self._committed = committed
         self._born_leased = born_leased
         self._share = share
+        self._read_source = read or self._as_told
         self.heard = Heard()
 
     def take_in(self, inbounds: Sequence[Inbound]) -> list[Outcome]:
@@ -83,14 +85,16 @@ class Intake:
             return Prepared(inbound=inbound, downstream=self._dependents(deadline.job, deadline.nominal_time))
         if not isinstance(inbound.event, SourceEvent):
             return Prepared(inbound=inbound)
-        job = inbound.event.job
-        source = read_source(
-            inbound.event,
-            rules=self._worlds.rules_of(job),
-            good_runs=self._reads.good_runs,
-            no_addresses=self._worlds.policy_of(job).hides_addresses,
-        )
+        source = self._read_source(inbound.event)
         return Prepared(inbound=inbound, source=source, downstream=self._downstream(inbound.event))
+
+    def _as_told(self, event: SourceEvent) -> ReadEvent:
+        return read_source(
+            event,
+            rules=self._worlds.rules_of(event.job),
+            good_runs=self._reads.good_runs,
+            no_addresses=self._worlds.policy_of(event.job).hides_addresses,
+        )
 
     def _downstream(self, source: SourceEvent) -> Dependents:
         """Who waits downstream for a run that failed for good."""

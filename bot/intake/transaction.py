@@ -11,13 +11,14 @@ from typing import Any
 import msgspec
 
 from bot.incidents.decide import concerns, decide
-from bot.incidents.events import Event, NotObserved, RunFailed, RunLate, ScheduleChanged, TimerDue
+from bot.incidents.events import Event, NotObserved, PersonEvent, RunFailed, RunLate, ScheduleChanged, TimerDue
 from bot.incidents.keys import JobKey
 from bot.incidents.matching import untroubled
 from bot.incidents.model import Incident, timers_of
+from bot.incidents.people import Standing
 from bot.intake import deadlines
 from bot.intake.batch import NOBODY, Prepared, jobs_of, new_names, raise_if_moved, times_of
-from bot.intake.changes import renamed, told_of
+from bot.intake.changes import renamed, told_of, uses_told
 from bot.intake.deadlines import HELD
 from bot.intake.folding import called, remember, superseded, with_incident
 from bot.intake.gates import Gates
@@ -26,7 +27,8 @@ from bot.intake.hanging import Hanging, stuck, upstream_of
 from bot.intake.inbound import DeadlinePassed, DownstreamStuck, Inbound, Outcome, PolicyChanged, Result, answer_of
 from bot.intake.looking import Looks
 from bot.intake.reading import ReadEvent
-from bot.intake.recording import record
+from bot.intake.recorded import record_of, record_of_source
+from bot.intake.recording import complete, record
 from bot.intake.surroundings import Read, World, situation_of
 from bot.intake.writing import Pen, write
 from bot.sources import SourceEvent
@@ -57,6 +59,7 @@ class Transaction:
         self._gates = Gates(uow, self._world, now)
         self._looks = Looks(uow, now)
         self._hanging = Hanging(uow, now)
+        self._standing: Standing | None = None
 
     def run(self, batch: list[Prepared]) -> list[Outcome]:
         stored = self._uow.outcomes(keys={one.inbound.key for one in batch})
@@ -69,14 +72,34 @@ class Transaction:
             if key in stored or key in outcomes:
                 first = outcomes[key] if key in outcomes else _outcome(stored[key])
                 answers.append(replace(first, result=Result.DUPLICATE))
+                if one.source is not None and key in jobs:
+                    complete(self._uow, self._reads[jobs[key]], one.source)
                 continue
+            self._standing = None
             outcomes[key] = self._take(one, jobs.get(key))
             answers.append(outcomes[key])
             if one.inbound.consume is None:
-                self._uow.remember_outcome(key=key, outcome=msgspec.to_builtins(outcomes[key]), at=self._now)
+                outcome = msgspec.to_builtins(outcomes[key])
+                self._uow.remember_outcome(
+                    key=key, outcome=outcome, at=self._now, event=self._record(one, jobs.get(key))
+                )
         self._save_jobs()
         self._gates.save()
         return answers
+
+    def _record(self, one: Prepared, job: JobKey | None) -> str | None:
+        """The event as it can be played again; None where nobody knows what it is about."""
+        if one.source is not None:
+            return record_of_source(one.source)
+        if job is None:
+            return None
+        return record_of(
+            one.inbound.event,
+            about=one.inbound.occurrence,
+            of=job,
+            standing=self._standing,
+            no_addresses=self._world_of(job, self._now).policy.hides_addresses,
+        )
 
     def _load(self, batch: list[Prepared], jobs: Mapping[str, JobKey]) -> None:
         rows = self._uow.lock_jobs(keys={*jobs.values(), *new_names(batch)}, now=self._now)
@@ -155,9 +178,9 @@ class Transaction:
         return self._decided(read, target, source.event, downstream=one.downstream)
 
     def _changed(self, read: Read, source: ReadEvent) -> Outcome:
-        before, was = read.memory, read.key
+        before, was, change = read.memory, read.key, source.source.change
         read.memory = remember(before, source, self._now)
-        event, to = told_of(source.source.change, before, self._now), renamed(source.source)
+        event, to = told_of(change, before, self._now), renamed(source.source)
         done = DONE
         if to is not None and self._renamed(read, to):
             event = replace(event, reason=f"it is called {to} now; it was {was}", told=True)
@@ -166,6 +189,8 @@ class Transaction:
             event = replace(
                 event, reason=f"it was to be called {to}, which has a history of its own: it keeps its name"
             )
+        for writes, datasets in uses_told(change):
+            self._uow.tell_uses(job=read.key, writes=writes, datasets=datasets)
         unresolved = read.incidents.unresolved
         if unresolved is None:
             return done
@@ -265,6 +290,8 @@ class Transaction:
             recovered=self._looks.recovered(read, target, event),
             absence=self._watched.absence,
         )
+        if isinstance(event, PersonEvent):
+            self._standing = situation.directory.standing(event.by.person, self._now)
         decision = decide(target, event, situation, self._now)
         pen = Pen(
             uow=self._uow,

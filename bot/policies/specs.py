@@ -95,7 +95,7 @@ SchedulerSpec = LocalSpec | EventsSpec | WebhookSpec | AirflowSpec | MaestroSpec
 
 def only_pushes(spec: SchedulerSpec | None) -> bool:
     """Whether its runs are known by what it tells alone: no records can be read of a time in which nobody listened."""
-    return not isinstance(spec, LocalSpec | AirflowSpec)
+    return not isinstance(spec, LocalSpec | AirflowSpec | MaestroSpec)
 
 
 def scheduler_spec(

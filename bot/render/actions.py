@@ -49,6 +49,7 @@ class ActionId(StrEnum):
     OPEN_RECORD = "open_record"
     OPEN_THREAD = "open_thread"
     TAKE_STORM = "take_storm"
+    SHARE_HEALTH = "share_health"
 
 
 class CallbackId(StrEnum):

@@ -9,6 +9,7 @@ from dataclasses import replace
 from bot.incidents.keys import Capability
 from bot.incidents.model import Outcome, Status
 from bot.render.actions import ActionId, value_of
+from bot.render.beside import at_cost, beside
 from bot.render.blocks import Block, actions, button, dialog
 from bot.render.readings import amount
 from bot.render.snapshot import Snapshot
@@ -111,15 +112,23 @@ def _question(snapshot: Snapshot, action: ActionId) -> Block | None:
     """The question before a click counts; on Rerun only the one about an unknown cause has the style of a danger."""
     incident = snapshot.incident
     runs = max(1, len(incident.owed))
+    costs = f"{cost_of(snapshot, runs)} {beside(snapshot)}".rstrip()
     if action is ActionId.RERUN and snapshot.blind:
-        text = f"The cause is not known, so the rerun may fail the same way, or do harm. {cost_of(snapshot, runs)}"
+        text = f"The cause is not known, so the rerun may fail the same way, or do harm. {costs}"
         return dialog(title="Rerun without a known cause?", text=text, yes="Rerun anyway", style="danger")
     if action is ActionId.RERUN and runs > 1:
-        text = f"All {runs} owed runs are run again, oldest first. {cost_of(snapshot, runs)}"
+        text = f"All {runs} owed runs are run again, oldest first. {costs}"
         return dialog(title=f"Rerun all {runs}?", text=text, yes="Rerun all")
+    if action in (ActionId.RERUN, ActionId.START_NOW) and at_cost(snapshot):
+        word = "Start" if action is ActionId.START_NOW else "Rerun"
+        return dialog(title=f"{word} beside other runs?", text=costs, yes=word)
     if action is ActionId.APPROVE and snapshot.blind:
-        text = "The cause is not known, so the rerun may fail the same way, or do harm. Your yes is recorded."
+        text = f"The cause is not known, so the rerun may fail the same way, or do harm. {beside(snapshot)}"
+        text = f"{text.strip()} Your yes is recorded."
         return dialog(title="Approve without a known cause?", text=text, yes="Approve", style="danger")
+    if action is ActionId.APPROVE and at_cost(snapshot):
+        text = f"{beside(snapshot)} Your yes is recorded."
+        return dialog(title="Approve beside other runs?", text=text, yes="Approve")
     if action is ActionId.HAND_BACK:
         to = came_from(snapshot)
         text = f"{to} answers it again, and its on-call is asked. The other team decides about it no more."

@@ -10,8 +10,10 @@ from typing import Any
 from bot.evidence.types import UNKNOWN
 from bot.incidents.keys import Capability
 from bot.incidents.model import Owed
+from bot.incidents.strategy import RunStrategy
 from bot.render import buttons
 from bot.render.actions import CallbackId, value_of
+from bot.render.beside import MOST, beside
 from bot.render.blocks import MOST_VALUE, Block, field, modal, moment_input, option, select, text_input
 from bot.render.moments import needs_seconds, written
 from bot.render.root import values_of
@@ -34,9 +36,12 @@ def words_of(snapshot: Snapshot, **more: Any) -> dict[str, Any]:
     return {
         **values_of(snapshot),
         "pauses": Capability.PAUSE in snapshot.can,
+        "afresh": Capability.FRESH_START in snapshot.can,
+        "lets_go": snapshot.run_strategy is RunStrategy.STRICT_SEQUENTIAL and Capability.UNBLOCK in snapshot.can,
         "retires": Capability.RETIRE in snapshot.can,
         "cost": buttons.cost_of(snapshot, max(1, len(snapshot.incident.owed))),
         "owed": len(snapshot.incident.owed),
+        "beside": words(said, MOST) if (said := beside(snapshot)) else "",
         "handed_from": words(buttons.came_from(snapshot), 60),
         **more,
     }

@@ -22,7 +22,7 @@ FACTS: dict[ReplyKind, tuple[str, ...]] = {
     ReplyKind.EVIDENCE: ("evidence", "downstream"),
     ReplyKind.ASK: ("ask", "status", "owed", "next_run_at", "rerun_phase", "reason", "broken_owner"),
     ReplyKind.HOLDER_NOTE: ("until", "next_run_at", "owed"),
-    ReplyKind.APPROVAL: ("number", "reason", "estimate", "left", "expires_at", "owed", "asked_by"),
+    ReplyKind.APPROVAL: ("number", "reason", "estimate", "left", "expires_at", "owed", "asked_by", "beside"),
     ReplyKind.JOINED: ("cause", "title", "message", "evidence", "count", "while_verifying", "different", "fix"),
     ReplyKind.OWED_REMAINS: ("ran", "owed", "paid"),
     ReplyKind.RERUN: (

@@ -9,6 +9,7 @@ from bot.incidents.memory import GoodRun
 from bot.incidents.model import Incident
 from bot.incidents.policy import JobPolicy, Mode, SafeMark
 from bot.incidents.situation import Allowance, Waiting
+from bot.incidents.strategy import RunStrategy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +22,8 @@ class Snapshot:
     `team` is the one that answers, `teams` are all that there are.
     `past` are the newest of the `past_times` settled occurrences of the same failure (None: not looked up), `same_cause`
     other jobs that failed of the same cause lately. `named_owner`: whom the job's scheduler names as its owner; `gone`: it
-    says that the job is there no more.
+    says that the job is there no more. `live` are the nominal times with a living run, `run_strategy` is what a new run does
+    to those.
     """
 
     incident: Incident
@@ -47,6 +49,8 @@ class Snapshot:
     same_cause: tuple[JobKey, ...] = ()
     named_owner: str = ""
     gone: bool = False
+    run_strategy: RunStrategy | None = None
+    live: frozenset[datetime | None] = frozenset()
 
     @property
     def observing(self) -> bool:

@@ -12,6 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
 
 from bot.render import readings
+from bot.render.beside import beside_told
 from bot.render.markup import SLOT, Draft, Slot, drafted, inline
 from bot.render.segments import Call, Link, Moment, Segment, Words, words
 
@@ -56,6 +57,7 @@ def _environment() -> Environment:
         finalize=_set_in,
     )
     environment.filters.update(readings.FILTERS)
+    environment.filters["beside"] = beside_told
     environment.globals["part"] = _part
     return environment
 

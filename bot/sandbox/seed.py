@@ -51,7 +51,7 @@ def seed(*, actions: Sequence[SampleAction], control: str) -> dict[str, Any]:
             {"id": FALLBACK, "name": "jobs", "members": everybody, "topic": "Jobs whose owner leads to nobody"},
         ],
         "bot": {"user_id": "U0BOT", "bot_id": "B0BOT", "app_id": "A0APP", "token": BOT_TOKEN, "name": "ontrack"},
-        "commands": [],
+        "commands": [{"command": "/job-health", "hint": "[team or job] [7d] [vs previous]"}],
         "actions": [{"label": one.label, "hint": one.hint, "url": f"{control}{path_of(one)}"} for one in actions],
         "mailboxes": mailboxes(),
     }

@@ -15,6 +15,7 @@ import httpx
 
 from bot.compose.logs import set_up_logs
 from bot.sandbox.chapters_aside import late_and_done, paused_and_resumed, retired_and_back
+from bot.sandbox.chapters_asked import asked_how_they_do
 from bot.sandbox.chapters_mail import answered_by_mail, while_slack_is_down
 from bot.sandbox.chapters_repaired import approved_rerun, healthy, repaired_by_a_person, rerun_by_itself
 from bot.sandbox.control import path_of
@@ -35,6 +36,7 @@ TOGETHER: tuple[Played, ...] = (
     retired_and_back,
     late_and_done,
     answered_by_mail,
+    asked_how_they_do,
 )
 AFTERWARDS: tuple[Played, ...] = (while_slack_is_down,)
 """Chapters that nobody else can play beside: they take from all what all need."""

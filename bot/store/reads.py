@@ -86,6 +86,9 @@ class Reads(TeamReads, StormReads, ChronicReads, WaitReads, Protocol):
     def reruns_of(self, *, record: int, number: int) -> tuple[Booking, ...]:
         """The bookings of the occurrence, oldest first."""
 
+    def rerun_keys(self, job: JobKey, *, most: int) -> tuple[str, ...]:
+        """The keys of the reruns and starts that ontrack booked for the job, the newest first."""
+
     def outcomes(self, *, keys: Collection[str]) -> dict[str, Mapping[str, Any]]:
         """The stored outcomes of events that were taken in, by idempotency key."""
 

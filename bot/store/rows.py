@@ -29,12 +29,16 @@ class RunState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobRow:
-    """A job, locked by this transaction. `renamed_to`: it is only an old name, which leads to that one of its scheduler."""
+    """A job, locked by this transaction. `renamed_to`: it is only an old name, which leads to that one of its scheduler.
+
+    `created_at`: when it was first heard of.
+    """
 
     id: int
     key: JobKey
     memory: JobMemory
     renamed_to: str | None = None
+    created_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

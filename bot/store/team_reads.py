@@ -56,7 +56,7 @@ class TeamReads(Protocol):
         """The paused and left occurrences whose time is over before then, the first to end first."""
 
     def settled_since(self, jobs: Collection[JobKey], *, since: datetime) -> tuple[Incident, ...]:
-        """What was settled of these jobs at or after then and still is, the oldest first."""
+        """What was settled of these jobs at or after then and still is, the oldest first; what only an import knows of aside."""
 
     def rerun_rates(self, jobs: Collection[JobKey], *, since: datetime) -> dict[str, RerunRate]:
         """How reruns of these jobs that were asked for since then ended, by cause; who stopped one tells nothing."""

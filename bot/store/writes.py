@@ -96,7 +96,16 @@ class UnitOfWork(Protocol):
     def begin_sending(self, *, id: int) -> bool:
         """As `Storage.begin_sending`, in this transaction: what licenses the call was read under the same lock."""
 
+    def spans(self, *, job: int, since: datetime) -> tuple[tuple[datetime, datetime | None], ...]:
+        """When occurrences of the job opened and were settled, those that were not over before that."""
+
+    def newest_good_runs(self, *, job: int, limit: int) -> tuple[RunRow, ...]:
+        """The job's last good runs, backfills aside, the oldest first."""
+
     def save_job(self, row: JobRow) -> None: ...
+
+    def tell_uses(self, *, job: JobKey, writes: bool, datasets: Collection[str]) -> None:
+        """The datasets that the job's scheduler says it writes, or reads: these and no others."""
 
     def save_run(self, row: RunRow) -> None:
         """Insert or advance one generation of a run; a terminal state never regresses."""
@@ -159,7 +168,8 @@ class UnitOfWork(Protocol):
     def stop_held(self, *, cause: str) -> None:
         """No held rerun of this cause goes: each of their occurrences is told by a timer."""
 
-    def remember_outcome(self, *, key: str, outcome: Mapping[str, Any], at: datetime) -> None: ...
+    def remember_outcome(self, *, key: str, outcome: Mapping[str, Any], at: datetime, event: str | None = None) -> None:
+        """What became of an event; `event` is its record, by which it can be played again."""
 
     def commit(self) -> Committed:
         """Flush and commit."""

@@ -7,15 +7,17 @@ from datetime import timedelta
 import pytest
 from prometheus_client import CollectorRegistry
 
+from bot.delivery.forms import Forms
 from handlers.events import events_door
 from handlers.health import Health
 from handlers.http import Limits, web_app
 from handlers.meters import Meters
 from handlers.slack.answers import PrivateAnswers
 from handlers.slack.app import slack_door
+from handlers.slack.health import HealthDesk
 from handlers.tokens import SourceTokens
 from handlers.wire import Door
-from tests.handlers.doubles import Clock, Reading, Recorder, Workspace
+from tests.handlers.doubles import Addresses, Claims, Clock, Figures, Reading, Recorder, Workspace
 from tests.handlers.server import Host, Served, hosting
 from tests.handlers.slack_side import OLD_SECRET, SECRET, occurrence
 
@@ -78,8 +80,32 @@ def workspace() -> Workspace:
 
 
 @pytest.fixture
+def figures() -> Figures:
+    return Figures()
+
+
+@pytest.fixture
+def addresses() -> Addresses:
+    return Addresses()
+
+
+@pytest.fixture
+def health(figures: Figures, addresses: Addresses, clock: Clock) -> HealthDesk:
+    """Job health behind the Slack door; every picture can be drawn."""
+    return HealthDesk(
+        answers=figures, responses=addresses, forms=Forms(clock=clock), draw=lambda report: True, claim=Claims()
+    )
+
+
+@pytest.fixture
 def slack(
-    serve: Serve, intake: Recorder, reads: Reading, workspace: Workspace, clock: Clock, meters: Meters
+    serve: Serve,
+    intake: Recorder,
+    reads: Reading,
+    workspace: Workspace,
+    clock: Clock,
+    meters: Meters,
+    health: HealthDesk,
 ) -> Iterator[Served]:
     """The Slack door; private answers have arrived when the test reads them through `workspace.heard()`."""
     answers = PrivateAnswers(to=workspace)
@@ -93,6 +119,7 @@ def slack(
         causes=lambda: (("network.reset", "Connection reset"),),
         clock=clock,
         meters=meters,
+        health=health,
     )
     yield serve(door)
     answers.close()

@@ -6,10 +6,12 @@ from datetime import UTC, datetime, timedelta
 from threading import Event, Lock
 from typing import Any
 
+from bot.health.answering import Told as HealthTold
 from bot.incidents.effects import Told
-from bot.incidents.keys import JobKey
-from bot.incidents.model import Status
+from bot.incidents.people import Person
 from bot.intake import Inbound, Outcome, Result
+from bot.ports import SendFailed
+from bot.render.health import HealthHelp
 from bot.render.home import Home, Seen
 from bot.render.snapshot import Snapshot
 from bot.store import StorageDown
@@ -66,14 +68,50 @@ class Recorder:
         return outcome
 
 
-@dataclass(frozen=True, kw_only=True)
-class Open:
-    """An open record of a list."""
+@dataclass
+class Figures:
+    """What is told of job health; `heard` is what was asked, and by whom."""
 
-    job: JobKey
-    status: Status = Status.OPEN
-    on_it: str | None = None
-    url: str | None = None
+    told: HealthTold = field(default_factory=lambda: HealthHelp(examples=("finance 30d",)))
+    down: bool = False
+    heard: list[tuple[str, str | None]] = field(default_factory=list)
+
+    def tell(self, text: str, *, by: Person | None, now: datetime) -> HealthTold:
+        if self.down:
+            raise StorageDown
+        self.heard.append((text, by.id if by else None))
+        return self.told
+
+    def name_of(self, person: Person) -> str:
+        return person.name
+
+
+@dataclass
+class Addresses:
+    """Where answers to a command or a click go; those whose blocks hold `refuses` are refused, `fails` is raised for any."""
+
+    refuses: str | None = None
+    fails: SendFailed | None = None
+    said: list[dict[str, Any]] = field(default_factory=list)
+
+    def answer(self, **call: Any) -> None:
+        if self.fails is not None:
+            raise self.fails
+        if self.refuses is not None and self.refuses in str(call["blocks"]):
+            raise SendFailed("invalid_blocks", permanent=True)
+        self.said.append(call)
+
+
+@dataclass
+class Claims:
+    """What was claimed."""
+
+    known: set[str] = field(default_factory=set)
+
+    def __call__(self, name: str, now: datetime) -> bool:
+        new = name not in self.known
+        self.known.add(name)
+        return new
 
 
 @dataclass
@@ -81,7 +119,6 @@ class Reading:
     """The occurrences that can be read."""
 
     snapshots: dict[tuple[int, int], Snapshot] = field(default_factory=dict)
-    records: tuple[Open, ...] = ()
     home: Home = field(default_factory=lambda: Home(seen=Seen.TEAM, at=NOON))
     marked: dict[tuple[str, str], tuple[tuple[int, int], ...]] = field(default_factory=dict)
     down: bool = False
@@ -93,9 +130,6 @@ class Reading:
 
     def permalink(self, record: int, number: int) -> str | None:
         return f"https://team.slack.com/archives/C1/p{record}{number}"
-
-    def open_records(self) -> Sequence[Open]:
-        return self.records
 
     def page(self, user: str) -> Home:
         """Everybody's Home tab is the same."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from prometheus_client import CollectorRegistry
 from starlette.applications import Starlette
 
+from bot.delivery.forms import Forms
 from bot.home import Homes
 from bot.incidents.keys import JobKey
 from bot.incidents.model import Incident
@@ -25,10 +26,11 @@ from handlers.http import web_app
 from handlers.meters import Meters
 from handlers.slack.answers import PrivateAnswers
 from handlers.slack.app import slack_door
+from handlers.slack.health import HealthDesk
 from handlers.tokens import SourceTokens
 from storage.migrating import migrate
 from storage.opening import SqlStorage, open_storage
-from tests.handlers.doubles import NOON, Clock, Workspace
+from tests.handlers.doubles import NOON, Addresses, Claims, Clock, Figures, Workspace
 from tests.handlers.slack_side import SECRET
 
 TOKEN = "token-of-airflow-1"
@@ -111,6 +113,13 @@ def road(database: Path, clock: Clock, workspace: Workspace) -> Iterator[Road]:
         causes=tuple,
         clock=clock,
         meters=meters,
+        health=HealthDesk(
+            answers=Figures(),
+            responses=Addresses(),
+            forms=Forms(clock=clock),
+            draw=lambda report: False,
+            claim=Claims(),
+        ),
         ours=lambda: OURS,
     )
     app = web_app(doors=(events, slack), health=Health(checks={}, clock=clock), meters=meters)

@@ -75,7 +75,7 @@ def test_a_button_becomes_its_event(
 
 
 def test_every_button_is_known() -> None:
-    assert {*SAID, *OPENED, *MARKS, ActionId.OPEN_RECORD} == set(ActionId)
+    assert {*SAID, *OPENED, *MARKS, ActionId.OPEN_RECORD, ActionId.SHARE_HEALTH} == set(ActionId)
     assert {action for action, _, _ in WORDS} == set(SAID)
 
 

@@ -45,6 +45,7 @@ from bot.incidents.model import Timer, TimerKind, timers_of
 from bot.incidents.policy import Door
 from bot.incidents.reruns import stop_key
 from bot.incidents.storm_events import StormTaken, ThreadWanted
+from bot.incidents.unblocking import key_of
 from bot.incidents.waits import Hung
 from tests.incidents.worlds import (
     ANA,
@@ -177,6 +178,8 @@ def _answers(play: Play) -> Iterator[tuple[str, Event]]:
             key = rerun.key if rerun and rerun.action is action else None
         elif action is Action.STOP:
             key = stop_key(rerun) if rerun else None
+        elif action is Action.UNBLOCK:
+            key = key_of(play.incident, play.incident.waived[0].failure.run) if play.incident.waived else None
         else:
             key = decision.key if decision and decision.key else None
         for answer in AnswerKind if key else [AnswerKind.TAKEN]:

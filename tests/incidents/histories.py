@@ -51,6 +51,7 @@ from bot.incidents.lateness import NOT_FINISHED, NOT_STARTED
 from bot.incidents.model import AtEnd, Incident, RerunPhase, Status, Timer, TimerKind, timers_of
 from bot.incidents.policy import Door, Hours, JobPolicy, Mode, RecoversBy, RerunPolicy, Urgency
 from bot.incidents.situation import Allowance, Decision, Situation
+from bot.incidents.strategy import RunStrategy
 from tests.incidents.worlds import (
     ALL,
     ANA,
@@ -144,6 +145,7 @@ class History:
         self.actions: dict[str, Action] = {}
         self.replaced: set[str] = set()
         self.unknown_to_the_chat = self.rng.random() < 0.2
+        self.run_strategy = Random(f"{seed} run strategy").choice([None, *RunStrategy])
 
     def step(self) -> tuple[Incident | None, Event, Situation, Decision]:
         """The next event: the incident before it, the event, its surroundings and the decision."""
@@ -162,6 +164,7 @@ class History:
     def situation(self) -> Situation:
         drawn: dict[str, Any] = {
             "live": frozenset(self.rng.choice([()] * 12 + [(MONDAY,), (MONDAY + DAY,)])),
+            "run_strategy": self.run_strategy,
             "paid": frozenset(self.rng.choice([()] * 12 + [(MONDAY,)])),
             "reruns": tuple((time, self.rng.choice([0, 0, 0, 1, 2])) for time in TIMES[:1]),
             "unresolved": self.rng.choice([None, None, None, 7]) if self.settled else None,
@@ -306,7 +309,7 @@ class History:
         assert (
             not self.asked
             or max(self.asked.values()) == 1
-            or {self.actions[key] for key, times in self.asked.items() if times > 1} == {Action.STOP}
+            or {self.actions[key] for key, times in self.asked.items() if times > 1} <= {Action.STOP, Action.UNBLOCK}
         )
         reran = {key for key, action in self.actions.items() if action in (Action.RERUN, Action.START)}
         assert reran <= set(self.reserved), "nothing is asked for that was not booked"

@@ -27,6 +27,7 @@ from bot.incidents.model import Incident, RerunPhase, Status, TimerKind, timers_
 from bot.incidents.people import Person, Standing
 from bot.incidents.policy import Door, Mode
 from bot.incidents.situation import Decision, Situation
+from bot.incidents.strategy import RunStrategy
 from tests.incidents.histories import History
 from tests.incidents.worlds import TEAM, UNKNOWN, UNSAFE, effects
 
@@ -68,6 +69,7 @@ def holds(before: Incident | None, event: Event, situation: Situation, decision:
         assert after.version == before.version + (1 if touched else 0)
         assert touched or not decision.effects
     _licensed(situation, before, decision)
+    _comes_to_nothing(situation, decision)
     _alive(after, situation, now)
     _owed(before, after, event, situation)
     _outsiders(before, event, situation, decision, now)
@@ -97,7 +99,10 @@ def _licensed(situation: Situation, before: Incident | None, decision: Decision)
         assert reserve.estimate is not None
         assert reserve.estimate.unit == situation.allowance.unit
         assert reserve.estimate.amount <= situation.allowance.left
+    for reserve in automatic:
+        _harms_no_other(situation, reserve.nominal_times)
     for ask in asked:
+        _harms_no_other(situation, ask.nominal_times)
         assert ask.action is Action.RERUN
         assert before is not None
         owed = next(one for one in before.owed if one.nominal_time == ask.nominal_times[0])
@@ -108,6 +113,23 @@ def _licensed(situation: Situation, before: Incident | None, decision: Decision)
             one.cause == owed.failure.cause and one.team == TEAM.name and not one.void for one in situation.marks
         )
         assert situation.policy.mode is Mode.ACT
+
+
+def _harms_no_other(situation: Situation, times: tuple[datetime | None, ...]) -> None:
+    """No automatic rerun stops another run of the job, or is given up for it."""
+    others = situation.live - set(times)
+    assert not others or situation.run_strategy not in (
+        RunStrategy.LAST_ONLY,
+        RunStrategy.SERIAL_LATEST_ONLY,
+        RunStrategy.FIRST_ONLY,
+    )
+
+
+def _comes_to_nothing(situation: Situation, decision: Decision) -> None:
+    """Nobody asks for a run that its scheduler would give up at once."""
+    asked = {ask.action for ask in effects(AskScheduler, [decision])}
+    if situation.run_strategy is RunStrategy.FIRST_ONLY and situation.live:
+        assert not asked & {Action.RERUN, Action.START}
 
 
 def _mailed(before: Incident | None, situation: Situation, decision: Decision) -> None:

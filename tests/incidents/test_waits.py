@@ -44,7 +44,7 @@ def test_only_owed_times_up_to_its_own_keep_a_run_waiting() -> None:
     now = MONDAY + 5 * HOUR
 
     def cleared(*owed: object, over: bool = False) -> bool:
-        (found,) = waits.cleared((open_wait,), owed, over=over, now=now)  # type: ignore[arg-type]
+        (found,) = waits.cleared((open_wait,), owed, over=over, at=now)  # type: ignore[arg-type]
         return found.cleared_at is not None
 
     assert not cleared(MONDAY)
@@ -56,11 +56,11 @@ def test_only_owed_times_up_to_its_own_keep_a_run_waiting() -> None:
 
 
 def test_what_is_owed_again_keeps_it_waiting_again_and_what_has_ended_stays() -> None:
-    (again,) = waits.cleared((WAIT,), [MONDAY], over=False, now=TUESDAY)
+    (again,) = waits.cleared((WAIT,), [MONDAY], over=False, at=TUESDAY)
     done = waits.ended(WAIT, MONDAY + 5 * HOUR, lag=None, learned_from=0)
 
     assert again.cleared_at is None
-    assert waits.cleared((done,), [MONDAY], over=False, now=TUESDAY) == (done,)
+    assert waits.cleared((done,), [MONDAY], over=False, at=TUESDAY) == (done,)
 
 
 @given(known=st.integers(0, MOST_WAITS), more=st.integers(0, 2 * MOST_WAITS))

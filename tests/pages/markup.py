@@ -58,7 +58,7 @@ TAGS = {
         "br",
         "select",
     ),
-    *("option", "svg", "g", "rect", "line", "text"),
+    *("option", "datalist", "svg", "g", "rect", "line", "text"),
 }
 ATTRIBUTES = {
     *(
@@ -77,7 +77,7 @@ ATTRIBUTES = {
         "for",
     ),
     *("type", "value", "method", "action", "required", "maxlength", "autocomplete", "placeholder", "selected"),
-    *("aria-label", "aria-labelledby", "aria-hidden", "aria-current"),
+    *("aria-label", "aria-labelledby", "aria-hidden", "aria-current", "aria-sort", "list"),
     *("viewbox", "width", "height", "x", "y", "x1", "x2", "y1", "y2", "rx", "text-anchor"),
 }
 

@@ -11,6 +11,8 @@ from typing import Any
 from prometheus_client import CollectorRegistry
 from starlette.applications import Starlette
 
+from bot.compose.health_side import health_answers
+from bot.health.pictures import Pictures
 from bot.incidents.keys import JobKey
 from bot.incidents.model import Incident
 from bot.incidents.people import By, Person
@@ -32,6 +34,7 @@ from handlers.health import Health
 from handlers.http import web_app
 from handlers.meters import Meters
 from handlers.pages import PagesDesk, lost_page, pages_doors
+from handlers.pages.desk import HealthPages
 from handlers.tokens import SourceTokens
 from storage.opening import SqlStorage, open_storage
 from tests.handlers.doubles import NOON, Clock
@@ -200,6 +203,17 @@ def site(
         clock=clock,
         meters=meters,
         public_url=public_url,
+        health=HealthPages(
+            reading=health_answers(
+                storage=storage,
+                teams=teams,
+                people=everyone,
+                policies=lambda: loaded,
+                signer=signer,
+                public_url=public_url,
+            ),
+            drawing=Pictures(),
+        ),
         user_header=HEADER,
         proxies=networks(*proxies),
         nonce=lambda: f"nonce-{next(numbers):08}",

@@ -20,9 +20,11 @@ from bot.incidents.model import (
 )
 from bot.incidents.people import Mention
 from bot.incidents.situation import Waiting
+from bot.incidents.strategy import RunStrategy
 from bot.incidents.waits import Hung
 from bot.render.snapshot import Snapshot
 from tests.render import cases, rich
+from tests.render.beside_cases import AWAITING, TOMORROW
 from tests.render.cases import ANA, BEN, DUE, NEXT, NOW, ONCALL
 
 UNTIL = NOW + timedelta(hours=4)
@@ -153,6 +155,18 @@ REPLIES: dict[str, Case] = {
         expires_at=NEXT,
         owed=(DUE,),
         asked_by=None,
+    ),
+    "approval beside another run": case(
+        ReplyKind.APPROVAL,
+        AWAITING,
+        number=2,
+        reason=ProposalReason.OVER_BUDGET,
+        estimate=Cost(amount=0.4),
+        left=0.1,
+        expires_at=NEXT,
+        owed=(DUE,),
+        asked_by=None,
+        beside={"strategy": RunStrategy.LAST_ONLY, "others": (TOMORROW,)},
     ),
     "approval of an outsider": case(
         ReplyKind.APPROVAL,

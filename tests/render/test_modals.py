@@ -14,7 +14,7 @@ from bot.render import holding, modals
 from bot.render.actions import ActionId, read_value
 from bot.render.more import modal_more
 from bot.render.plain import plain_block
-from tests.render import cases
+from tests.render import beside_cases, cases
 from tests.render.cases import DUE, NOW
 from tests.render.checking import golden_view, refused_view
 
@@ -43,6 +43,10 @@ MODALS: dict[str, Callable[[], View]] = {
     "rerun many": lambda: modals.modal_rerun(MANY),
     "fixed fresh start": lambda: modals.modal_fixed(AFRESH),
     "rerun fresh start": lambda: modals.modal_rerun(AFRESH),
+    "rerun beside another run": lambda: modals.modal_rerun(beside_cases.OPEN),
+    "fixed beside another run": lambda: modals.modal_fixed(beside_cases.OPEN),
+    "fixed in strict order": lambda: modals.modal_fixed(beside_cases.STRICT),
+    "not needed in strict order": lambda: modals.modal_not_needed(beside_cases.STRICT),
     "still needed": lambda: modals.modal_still_needed(WAIVED),
     "still needed nothing": lambda: modals.modal_still_needed(OPEN),
     "hand over": lambda: modals.modal_hand_over(HANDED),

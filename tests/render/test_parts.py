@@ -24,7 +24,7 @@ NAMES = (
     "ack ack_1h ack_4h ack_morning release take_over rerun rerun_choose stop_rerun approve decline fixed not_fixed "
     "not_needed still_needed start_now wait_until pause change_until resume retire unretire leave not_left reopen cause "
     "mark_safe revoke_mark hand_over hand_back revoke_marks confirm_marks more open_record open_thread "
-    "take_storm"
+    "take_storm share_health"
 )
 
 

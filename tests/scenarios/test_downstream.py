@@ -1,6 +1,7 @@
 """What waits downstream: who waits since when, who hangs under whom, how late it made them, and who is alone with it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -8,9 +9,11 @@ import pytest
 from bot.incidents.model import Incident, Status
 from bot.incidents.waits import Hung, Wait
 from bot.intake.following import Following
+from tests.world.clock import last_at
 from tests.world.fixtures import Build
 from tests.world.people import LOST_COLUMN, POLICIES
 from tests.world.reporting import key_of
+from tests.world.reports import Report
 from tests.world.world import World
 
 CHAIN = POLICIES.replace(
@@ -225,3 +228,34 @@ def test_the_table_keeps_what_the_measures_need(world: World) -> None:
     follows(world)
 
     assert world.service.storage.ended_waits(since=world.now - timedelta(days=1), limit=10) == ()
+
+
+def test_a_run_that_ended_before_we_heard_of_the_upstream_has_waited_for_it(build_world: Build) -> None:
+    world: World = build_world(policies=POLICIES.replace('board_pack, schedule: {cron: "0 6 * * *"}}', "board_pack}"))
+    world.has_run("revenue")
+    world.fails("revenue", at="03:30", nominal="03:00", log=LOST_COLUMN)
+    world.clicks("ana", "Rerun", "revenue")
+    world.rerun_starts("revenue")
+    world.moves_to("05:00")
+    (asked,) = world.scheduler.taken.values()
+    ended = world.now - timedelta(minutes=8)
+    again = Report(kind="succeeded", job="revenue", at=ended, nominal=asked.nominal_times[0], trigger="rerun")
+    run_id = asked.run.run_id if asked.run else ""
+    world.reports(replace(again, run_id=run_id, generation=1, rerun_key=asked.key))
+    world.reports(Report(kind="succeeded", job="board_pack", at=ended + timedelta(minutes=3), nominal=None))
+    follows(world)
+
+    wait = wait_of(world, "board_pack")
+    assert wait.delay is not None
+    assert not wait.without
+
+
+def test_whose_scheduler_tells_the_next_run_alone_waits_with_the_run_that_is_due_already(build_world: Build) -> None:
+    world: World = build_world(policies=POLICIES.replace('board_pack, schedule: {cron: "0 6 * * *"}}', "board_pack}"))
+    world.has_run("revenue")
+    world.moves_to("06:05")
+    world.changes("board_pack", schedule={"next_run": (world.now + timedelta(hours=24)).isoformat()})
+    world.starts("board_pack", nominal="06:00")
+    world.fails("revenue", nominal="03:00", log=LOST_COLUMN)
+
+    assert wait_of(world, "board_pack").nominal_time == last_at("06:00", world.now)

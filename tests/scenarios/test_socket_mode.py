@@ -54,7 +54,7 @@ def test_a_click_a_form_and_a_command_come_by_the_connection(world: World) -> No
     assert "link" in told.errors
     world.submits("ana", what="mended the view", link="")
     assert world.incident("orders").fix is not None
-    assert "1 job is open" in world.types("olga", "/job-health")
+    assert "1 open now" in world.types("olga", "/job-health")
     world.stage.slack.open_home(user="U0ANA")
     assert world.stage.slack.home_of("U0ANA") is not None
 

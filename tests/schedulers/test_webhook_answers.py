@@ -103,7 +103,7 @@ def test_a_rerun_from_the_beginning_says_so(peer: Peer, scheduler: WebhookSchedu
     assert checked(headers, received.content, secret=SECRET, now=NOW).get("fresh") == (True if fresh else None)
 
 
-@pytest.mark.parametrize("action", list(Action))
+@pytest.mark.parametrize("action", [action for action in Action if action is not Action.UNBLOCK])
 def test_each_action_carries_what_it_should(peer: Peer, scheduler: WebhookScheduler, action: Action) -> None:
     assert scheduler.ask(replace(RERUN, action=action)).taken is Taken.TAKEN
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from bot.incidents.keys import JobKey
 from bot.incidents.model import Incident
 from bot.store import KeyTaken, Scope
 from storage.opening import SqlStorage
@@ -131,3 +132,12 @@ def test_a_rerun_is_booked_once_by_its_key(storage: SqlStorage, one: Incident) -
     with pytest.raises(KeyTaken):
         reserve(storage, one, "r", 1.0)
     assert used(storage) == (1.0, 1.0)
+
+
+def test_the_keys_of_a_jobs_last_reruns_are_told_the_newest_first(storage: SqlStorage, one: Incident) -> None:
+    for number in range(5):
+        assert reserve(storage, one, f"r{number}", 0.1)
+
+    assert storage.reads.rerun_keys(one.job, most=3) == ("r0", "r1", "r2")
+    assert set(storage.reads.rerun_keys(one.job, most=9)) == {f"r{number}" for number in range(5)}
+    assert storage.reads.rerun_keys(JobKey(scheduler="another", name=one.job.name), most=9) == ()

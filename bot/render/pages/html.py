@@ -34,7 +34,7 @@ def rendered(name: str, *, now: datetime, **values: Any) -> str:
     return (
         _environment()
         .get_template(f"{name}.j2")
-        .render(**values, now=now, when=moments.when, due=moments.due, say=moments.say)
+        .render(**values, now=now, when=moments.when, due=moments.due, say=moments.say, shown=moments.shown)
     )
 
 

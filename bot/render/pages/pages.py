@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 
 from bot.incidents.model import UNRESOLVED, Status
 from bot.mail import CommandWord
+from bot.render.beside import beside
 from bot.render.pages import wording
 from bot.render.pages.history import drawn
 from bot.render.pages.html import rendered
@@ -81,7 +82,8 @@ def notice_html(page: NoticePage, frame: Frame) -> str:
 
 def _about(snapshot: Snapshot) -> dict[str, Any]:
     values = values_of(snapshot)
-    return {"error": values["error"], "cause_title": literal([values["cause_title"]])}
+    cause_title = literal([values["cause_title"]])
+    return {"error": values["error"], "cause_title": cause_title, "beside": beside(snapshot)}
 
 
 def _order(snapshot: Snapshot) -> tuple[CommandWord, ...]:

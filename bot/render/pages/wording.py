@@ -137,6 +137,8 @@ HAPPENED: Mapping[str, str] = {
     "stale_approval": "A yes or no that came too late",
     "stop_requested": "Asked to stop the rerun",
     "stop_answered": "Answer to the wish to stop",
+    "unblock_requested": "Asked to let later runs go on",
+    "unblock_answered": "Answer to the wish to let later runs go on",
     "run_started": "A run started",
     "run_cancelled": "A run was stopped",
     "run_skipped": "A run was left out",

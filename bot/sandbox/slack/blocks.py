@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from bot.sandbox.slack.data_blocks import MOST_CHARTS
 from bot.sandbox.slack.layout import ANY_BLOCK
 from bot.sandbox.slack.objects import plain
 from bot.sandbox.slack.rules import Problem, Surface, Walk, boolean, items, one_of, record, string
@@ -76,9 +77,13 @@ def walk_blocks(blocks: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], 
 
 def _walk_blocks_of(blocks: Any, walk: Walk, *, most: int) -> None:
     items(ANY_BLOCK, most=most, least=0)(blocks, walk, "/blocks")
+    blocks = blocks if isinstance(blocks, list) else []
     tables = [at for at, each in _tables(blocks, "/blocks")]
     for at in tables[1:] if walk.surface is Surface.MESSAGE else []:
         walk.refuse(at, "too_many", "only_one_table_allowed")
+    charts = [each for each in blocks if isinstance(each, dict) and each.get("type") == "data_visualization"]
+    if len(charts) > MOST_CHARTS and walk.surface is Surface.MESSAGE:
+        walk.refuse("/blocks", "too_many", f"at most {MOST_CHARTS} charts")
 
 
 def _tables(blocks: Any, at: str) -> Iterator[tuple[str, Any]]:

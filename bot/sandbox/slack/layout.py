@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from bot.sandbox.slack import elements, rich
+from bot.sandbox.slack import data_blocks, elements, rich
 from bot.sandbox.slack.objects import block_id, plain, slack_file, text, url
 from bot.sandbox.slack.rules import (
     Check,
@@ -172,6 +172,19 @@ BLOCKS: dict[str, Check] = {
         on=MESSAGES,
     ),
     "task_card": block("task_card", required=_task_fields, optional=_task_details, then=(started,), on=MESSAGES),
+    "data_table": block(
+        "data_table",
+        required=data_blocks.TABLE_REQUIRED,
+        optional=data_blocks.TABLE_OPTIONAL,
+        then=(data_blocks.one_length,),
+        on=NOT_MODALS,
+    ),
+    "data_visualization": block(
+        "data_visualization",
+        required=data_blocks.CHART_REQUIRED,
+        then=(data_blocks.every_category_once,),
+        on=NOT_MODALS,
+    ),
     "alert": block(
         "alert",
         required={"text": text(200)},

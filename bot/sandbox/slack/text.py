@@ -141,6 +141,14 @@ def _table(block: Json, names: Names) -> Iterator[str]:
         yield "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |"
 
 
+def _chart(block: Json, names: Names) -> Iterator[str]:
+    chart = block["chart"]
+    yield f"[chart] {block['title']}"
+    for each in chart.get("series", [{"name": "", "data": chart.get("segments", [])}]):
+        points = ", ".join(f"{point['label']} {point['value']}" for point in each["data"])
+        yield f"  {each['name']}: {points}"
+
+
 def _cell(cell: Json, names: Names) -> str:
     return " ".join(_rich_text(cell, names)) if cell["type"] == "rich_text" else str(cell["text"])
 
@@ -184,6 +192,8 @@ _DRAWN: dict[str, Callable[[Json, Names], Iterator[str]]] = {
     "rich_text": _rich_text,
     "markdown": _markdown,
     "table": _table,
+    "data_table": _table,
+    "data_visualization": _chart,
     "container": _container,
     "plan": _plan,
     "task_card": _task,

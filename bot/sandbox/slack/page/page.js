@@ -1,5 +1,6 @@
 // Draws the workspace and acts in it as one person. Text from messages becomes text nodes, never markup.
 
+import { dataBlocks } from "/page/data.js";
 import { mailClient } from "/page/mail.js";
 
 const POLL_MS = 900;
@@ -233,6 +234,7 @@ function blocks(list, place, alone = false) {
   return el("div", { class: alone ? "blocks alone" : "blocks" }, list.map((block) => (DRAW[block.type] ?? unknown)(block, place)));
 }
 
+const figures = dataBlocks({ el, rich });
 const unknown = (block) => el("div", { class: "b-context" }, `(${block.type})`);
 
 const DRAW = {
@@ -257,6 +259,8 @@ const DRAW = {
   rich_text: (block) => el("div", {}, block.elements.map(rich)),
   markdown: (block) => el("div", {}, mrkdwn(block.text.replace(/\*\*(.+?)\*\*/g, "*$1*").replace(/\[([^\]]+)\]\(([^)\s]+)\)/g, "<$2|$1>"))),
   table: (block) => table(block),
+  data_table: (block, place) => figures.dataTable(block, place),
+  data_visualization: (block) => figures.chart(block),
   container: (block, place) => container(block, place),
   plan: (block) => el("div", { class: "b-plan" }, el("b", {}, block.title), (block.tasks ?? []).map(task)),
   task_card: (block) => el("div", { class: "b-plan" }, task(block)),
