@@ -30,6 +30,7 @@ from bot.intake.reading import ReadEvent
 from bot.intake.recorded import record_of, record_of_source
 from bot.intake.recording import complete, record
 from bot.intake.surroundings import Read, World, situation_of
+from bot.intake.warning import warn
 from bot.intake.writing import Pen, write
 from bot.sources import SourceEvent
 from bot.store import JobIncidents, JobRow, UnitOfWork
@@ -193,6 +194,7 @@ class Transaction:
             self._uow.tell_uses(job=read.key, writes=writes, datasets=datasets)
         unresolved = read.incidents.unresolved
         if unresolved is None:
+            warn(self._uow, read, self._world(read.key), source.source, before, self._now)
             return done
         answer = self._decided(read, unresolved, event)
         return answer if done is DONE else done

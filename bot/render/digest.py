@@ -1,6 +1,7 @@
-"""The messages that ontrack writes of itself: a team's digest, and owner records that lead to nobody. Values, then words.
+"""The messages that ontrack writes of itself: a team's digest, owner records that lead to nobody, runs that must fail.
 
-They mention nobody, and are rendered from what was frozen when they were written. It must not look anything up.
+They are values first, mention nobody, and are rendered from what was frozen when they were written. It must not look
+anything up.
 """
 
 from collections.abc import Mapping
@@ -11,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from bot.incidents.keys import JobKey
 from bot.render.lines import ChronicLine, DecidedLine, EndingLine, MarkLine, OwnerFault, StandingLine
 from bot.render.rendered import Rendered
 from bot.render.templates import draft
@@ -25,6 +27,16 @@ class NoticeKind(StrEnum):
 
     DIGEST = "digest"
     OWNERS = "owners"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Warned:
+    """A run of the job must fail, by its scheduler's `words` ("will fail: ..."), and still goes on."""
+
+    job: JobKey
+    words: str
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,8 +85,11 @@ def expired(content: Mapping[str, Any], now: datetime) -> bool:
 
 def notice(content: Mapping[str, Any]) -> Rendered | None:
     """The message; None when there is nothing to say."""
-    if content["kind"] == NoticeKind.OWNERS:
-        return owners(msgspec.convert(content["facts"], tuple[OwnerFault, ...]))
+    match content["kind"]:
+        case NoticeKind.OWNERS:
+            return owners(msgspec.convert(content["facts"], tuple[OwnerFault, ...]))
+        case NoticeKind.WARNING:
+            return warning(msgspec.convert(content["facts"], Warned))
     found = msgspec.convert(content["facts"], Digest)
     return digest(found) if found.says_something else None
 
@@ -88,4 +103,10 @@ def digest(found: Digest) -> Rendered:
 def owners(faults: tuple[OwnerFault, ...]) -> Rendered:
     """What is wrong with the owner records, for the fallback channel."""
     drafted = draft("owners", {"faults": faults[:MOST_FAULTS], "count": len(faults)}, zone="UTC")
+    return Rendered(text=drafted.text, blocks=drafted.blocks)
+
+
+def warning(found: Warned) -> Rendered:
+    """What nobody has to act on yet."""
+    drafted = draft("warning", {"found": found}, zone="UTC")
     return Rendered(text=drafted.text, blocks=drafted.blocks)

@@ -7,7 +7,8 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 
-from bot.render.digest import Digest, NoticeKind, content_of, digest, expired, notice, owners
+from bot.incidents.keys import JobKey
+from bot.render.digest import Digest, NoticeKind, Warned, content_of, digest, expired, notice, owners, warning
 from bot.render.plain import plain
 from tests.render import team_cases
 from tests.render.cases import HOSTILE, NOW
@@ -31,9 +32,23 @@ def test_the_report_on_owner_records_reads_as_its_golden_file() -> None:
     assert "and 25 more" in plain(owners(team_cases.FAULTS * 10))
 
 
+def test_a_warning_reads_as_its_golden_file() -> None:
+    job = JobKey(scheduler="maestro-prod", name="sales.daily")
+    found = Warned(job=job, words="will fail: its step load failed for good", at=NOW)
+    rendered = warning(found)
+
+    assert refused(rendered) == []
+    golden_message("warning", rendered)
+    assert repr(notice(msgspec.json.decode(msgspec.json.encode(content_of(NoticeKind.WARNING, found))))) == repr(
+        rendered
+    )
+
+
 @pytest.mark.scenario(25)
 def test_much_more_than_fits_is_within_the_limits_and_calls_nobody() -> None:
-    for rendered in (digest(team_cases.hostile_digest()), owners(team_cases.hostile_home().faults)):
+    hostile = Warned(job=JobKey(scheduler="s", name=HOSTILE * 9), words=HOSTILE * 9, at=NOW)
+    hard = (digest(team_cases.hostile_digest()), owners(team_cases.hostile_home().faults), warning(hostile))
+    for rendered in hard:
         assert refused(rendered) == []
         assert "<!" not in rendered.text.replace("<!date^", "")
         assert "<@" not in rendered.text

@@ -80,7 +80,7 @@ class SqsQueue:
         boto3, config = import_module("boto3"), import_module("botocore.config")
         address = urlsplit(self._url)
         host = address.hostname or ""
-        at_aws = host.endswith(AWS)
+        at_aws = host.endswith(AWS) and ".vpce." not in host
         settings = config.Config(
             connect_timeout=CONNECTING, read_timeout=ANSWERING, retries={"total_max_attempts": 1, "mode": "standard"}
         )

@@ -167,19 +167,44 @@ def test_a_late_run_says_whose_deadline_it_missed_and_what_it_waits_for(
     )
 
 
-def test_a_step_that_failed_for_good_opens_nothing_before_the_run_has_failed(played: Played) -> None:
-    apart: Any = tuple({"step": {"id": name, "type": "Kubernetes", "transition": {}}} for name in ("first", "beside"))
-    played.maestro.push(JOB, steps=apart)
+APART: Any = tuple({"step": {"id": name, "type": "Kubernetes", "transition": {}}} for name in ("first", "beside"))
+
+
+def test_a_step_that_failed_for_good_is_warned_of_once_and_opens_nothing_before_the_run_has_failed(
+    played: Played,
+) -> None:
+    played.maestro.push(JOB, steps=APART)
+    run = played.runs()
+    played.maestro.fails_for_good(run, "first")
+    played.polls(minutes=5)
+    world = played.world
+    assert world.service.storage.reads.incidents(which=Which.UNRESOLVED, limit=9) == ()
+    (warned,) = world.channel("finance")
+    assert "shop/revenue will fail: its step first failed for good." in warned
+    assert world.mentions() == []
+
+    played.maestro.succeeds(run, "beside")
+    played.polls()
+    assert world.incident(JOB).status.unresolved
+    assert len([text for text in world.channel("finance") if "will fail" in text]) == 1
+
+
+@pytest.mark.parametrize("quiet", ["alerting", "observe"])
+def test_who_is_only_watched_is_warned_of_nothing(
+    build_world: Build, maestro: Maestro, tmp_path: Path, quiet: str
+) -> None:
+    policies = POLICIES.replace("defaults:", "defaults:\n  mode: observe") if quiet == "observe" else POLICIES
+    played = Played(build_world, maestro, tmp_path, policies)
+    played.maestro.push(JOB, steps=APART, alerting_disabled=quiet == "alerting")
     run = played.runs()
     played.maestro.fails_for_good(run, "first")
     played.polls(minutes=5)
 
-    assert played.world.service.storage.reads.incidents(which=Which.UNRESOLVED, limit=9) == ()
+    assert played.world.channel("finance") == []
 
 
 def test_the_thread_of_an_open_incident_says_that_the_rerun_will_fail(played: Played) -> None:
-    apart: Any = tuple({"step": {"id": name, "type": "Kubernetes", "transition": {}}} for name in ("first", "beside"))
-    played.maestro.push(JOB, steps=apart)
+    played.maestro.push(JOB, steps=APART)
     run = played.runs()
     played.maestro.fails_for_good(run, "first")
     played.maestro.succeeds(run, "beside")
