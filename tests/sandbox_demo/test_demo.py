@@ -103,7 +103,7 @@ def test_the_whole_story_is_seen(tmp_path: Path) -> None:
     )
 
     assert played.returncode == 0, f"{played.stdout}\n{played.stderr}"
-    assert "9 of 9 chapters seen" in played.stdout
+    assert "10 of 10 chapters seen" in played.stdout
     assert "==== #finance-jobs" in played.stdout
     assert "==== nora@example.com" in played.stdout
     assert not any(list(living(state)) for state in tmp_path.glob("ontrack-check-*/state"))
