@@ -26,6 +26,10 @@ STOPS = ":stop"
 """What the key of a stop adds to the key of the rerun that it stops."""
 
 Prepare = Callable[[SchedulerRequest, RunRef, DagRun], Send]
+PAUSED_ALREADY = (
+    "the DAG is paused in Airflow already, and ontrack resumes only what it paused: leave it until then, or have it "
+    "resumed there first"
+)
 
 
 class Asking:
@@ -38,8 +42,10 @@ class Asking:
     def ask(self, request: SchedulerRequest) -> SchedulerAnswer:
         with self._client.within(WITHIN):
             match request.action:
-                case Action.PAUSE | Action.RESUME:
-                    return changed(lambda: self._pause(request))
+                case Action.PAUSE:
+                    return prepared(lambda: self._to_pause(request))
+                case Action.RESUME:
+                    return changed(lambda: self._pause(request, paused=False))
                 case Action.RERUN:
                     return self._prepared(request, self._rerun)
                 case Action.START:
@@ -56,8 +62,13 @@ class Asking:
             except (*TROUBLES, No):
                 return Looked.CANNOT_TELL
 
-    def _pause(self, request: SchedulerRequest) -> None:
-        self._client.pause(request.job.name, paused=request.action is Action.PAUSE)
+    def _to_pause(self, request: SchedulerRequest) -> Send:
+        if self._client.dag(request.job.name).is_paused:
+            raise No(PAUSED_ALREADY)
+        return lambda: self._pause(request, paused=True)
+
+    def _pause(self, request: SchedulerRequest, *, paused: bool) -> None:
+        self._client.pause(request.job.name, paused=paused)
 
     def _prepared(self, request: SchedulerRequest, prepare: Prepare) -> SchedulerAnswer:
         """Look at the run first."""

@@ -12,6 +12,10 @@ from bot.ports import SchedulerRequest
 from bot.schedulers.maestro.client import MaestroClient
 from bot.schedulers.maestro.deeds import Already, No, Send, by
 
+PAUSED_ALREADY = (
+    "its schedule is paused in Maestro already, and ontrack resumes only what it paused: leave it until then, or have it "
+    "resumed there first"
+)
 _WAS_ACTIVE = re.compile(r"deactivated workflow \[[^\]]*\] whose last active version is \[(\d+)\]")
 """How a workflow's own history tells a deactivation (Maestro's `MaestroWorkflowDao`)."""
 
@@ -39,7 +43,7 @@ class Standing:
         if not definition.workflow.time_triggers:
             raise No("no schedule of Maestro starts it, so that there is none to pause")
         if definition.properties_snapshot.time_trigger_disabled:
-            raise Already("its schedule is paused in Maestro already")
+            raise No(PAUSED_ALREADY)
         return self._set(request, {"time_trigger_disabled": True})
 
     def resume(self, request: SchedulerRequest) -> Send:

@@ -154,6 +154,15 @@ def test_a_dag_is_paused_and_resumed(desk: Desk, airflow: Airflow) -> None:
     assert airflow.records.dags["finance.daily"]["is_paused"] is False
 
 
+def test_a_dag_that_somebody_paused_is_not_taken_for_ours(desk: Desk, airflow: Airflow) -> None:
+    desk.fails()
+    airflow.records.dags["finance.daily"]["is_paused"] = True
+    answer = desk.scheduler.ask(desk.request(action=Action.PAUSE))
+
+    assert answer.taken is Taken.REFUSED
+    assert "ontrack resumes only what it paused" in answer.message
+
+
 def test_only_a_rerun_of_ours_is_stopped(desk: Desk, airflow: Airflow) -> None:
     run = desk.fails()
     desk.scheduler.ask(desk.request(run))
