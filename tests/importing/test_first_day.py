@@ -56,7 +56,8 @@ def test_without_a_past_the_cost_is_unknown_and_the_owner_is_asked(world: World)
 
 
 def test_a_maestro_tells_of_its_past_as_an_airflow_does(tmp_path: Path) -> None:
-    maestro = Maestro(Clock(datetime.now(UTC) - timedelta(days=3)))
+    noon = (datetime.now(UTC) - timedelta(days=3)).replace(hour=12)
+    maestro = Maestro(Clock(noon))
     maestro.push("sales.daily", steps=("load",), cron="0 6 * * *")
     for days in (0, 1):
         maestro.moves_to(maestro.clock.now + timedelta(hours=days))
