@@ -12,11 +12,10 @@ from typing import Protocol
 
 from bot.evidence.masking import mask
 from bot.ports import Clock
-from bot.schedulers.maestro.client import Refused, Unwell
 from bot.schedulers.maestro.heard import Unreadable, heard_in
 from bot.schedulers.maestro.queue import Message, QueueDown
 from bot.store import StorageDown
-from bot.wire.exchange import NoAnswer, NotSent
+from bot.wire.exchange import NoAnswer, NotSent, Refused, Unwell
 
 logger = logging.getLogger(__name__)
 

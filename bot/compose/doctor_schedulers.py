@@ -8,21 +8,18 @@ from bot.compose.finding import Finding, Health
 from bot.policies import Policies
 from bot.policies.specs import AirflowSpec, MaestroSpec
 from bot.ports import Clock
-from bot.schedulers.airflow import client as airflow
 from bot.schedulers.airflow.audit import OF_RUNS
-from bot.schedulers.airflow.client import AirflowClient
+from bot.schedulers.airflow.client import PAGE, AirflowClient
 from bot.schedulers.airflow.scheduler import AirflowScheduler
-from bot.schedulers.maestro import client as maestro
 from bot.schedulers.maestro.client import MaestroClient
 from bot.schedulers.maestro.scheduler import MaestroScheduler
-from bot.wire import exchange
+from bot.wire.exchange import NoAnswer, NotSent, Refused, Unwell
 
 LOOK_WITHIN = timedelta(seconds=15)
 SHOWN_OF = timedelta(days=1)
 NAMED = 10
-UNREACHED = (exchange.NotSent, exchange.NoAnswer)
-REFUSED = (airflow.Refused, maestro.Refused)
-UNWELL = (airflow.Unwell, maestro.Unwell)
+UNREACHED = (NotSent, NoAnswer)
+TROUBLES = (*UNREACHED, Refused, Unwell)
 
 SEE_URL = "see `url` in policies.yaml, and that this host may reach it"
 SEE_AIRFLOW_LOGIN = (
@@ -55,8 +52,8 @@ def _airflow(part: str, client: AirflowClient, clock: Clock) -> Iterator[Finding
         with client.within(LOOK_WITHIN):
             release = client.release()
             runs = client.changed_runs(clock() - SHOWN_OF, offset=0).dag_runs
-    except (*UNREACHED, *REFUSED, *UNWELL) as trouble:
-        yield _broken(part, trouble, login=SEE_AIRFLOW_LOGIN)
+    except TROUBLES as trouble:
+        yield _broken(part, trouble, login=SEE_AIRFLOW_LOGIN, absent=SEE_VERSION)
         return
     hidden: list[Finding] = []
     dags = 0
@@ -76,9 +73,9 @@ def _airflow(part: str, client: AirflowClient, clock: Clock) -> Iterator[Finding
         try:
             with client.within(LOOK_WITHIN):
                 look()
-        except (*UNREACHED, *REFUSED, *UNWELL) as trouble:
+        except TROUBLES as trouble:
             hidden.append(Finding(part=part, health=Health.WARN, says=f"{what} cannot be read: {trouble}", fix=fix))
-    says = f"Airflow {release}, {dags} DAGs, {len(runs)}{'+' if len(runs) >= airflow.PAGE else ''} runs changed today"
+    says = f"Airflow {release}, {dags} DAGs, {len(runs)}{'+' if len(runs) >= PAGE else ''} runs changed today"
     yield Finding(part=part, health=Health.OK, says=f"{says}; {ONLY_WHEN_ASKED}")
     yield from hidden
 
@@ -89,16 +86,16 @@ def _maestro(part: str, client: MaestroClient, workflows: Sequence[str]) -> Iter
     try:
         with client.within(LOOK_WITHIN):
             client.action_map()
-    except (*UNREACHED, *REFUSED, *UNWELL) as trouble:
-        yield _broken(part, trouble, login=SEE_MAESTRO_LOGIN)
+    except TROUBLES as trouble:
+        yield _broken(part, trouble, login=SEE_MAESTRO_LOGIN, absent=SEE_MAESTRO_LOGIN)
         return
     for workflow in workflows:
         try:
             with client.within(LOOK_WITHIN):
                 client.overview(workflow)
-        except maestro.Refused as no:
+        except Refused as no:
             (missing if no.status == 404 else unread).append(workflow if no.status == 404 else f"{workflow} ({no})")
-        except (*UNREACHED, *UNWELL) as trouble:
+        except (*UNREACHED, Unwell) as trouble:
             unread.append(f"{workflow} ({trouble})")
     found = len(workflows) - len(missing) - len(unread)
     yield Finding(part=part, health=Health.OK, says=f"Maestro answers, {found} of {len(workflows)} workflows are read")
@@ -109,11 +106,12 @@ def _maestro(part: str, client: MaestroClient, workflows: Sequence[str]) -> Iter
         yield Finding(part=part, health=Health.WARN, says=f"not read: {_named(unread)}", fix=SEE_ITSELF)
 
 
-def _broken(part: str, trouble: Exception, *, login: str) -> Finding:
+def _broken(part: str, trouble: Exception, *, login: str, absent: str) -> Finding:
+    """The fix of a refusal is `login`, of a 404 `absent`."""
     if isinstance(trouble, UNREACHED):
         return Finding(part=part, health=Health.BROKEN, says=f"it cannot be reached: {trouble}", fix=SEE_URL)
-    if isinstance(trouble, REFUSED):
-        fix = SEE_VERSION if trouble.status == 404 and isinstance(trouble, airflow.Refused) else login
+    if isinstance(trouble, Refused):
+        fix = absent if trouble.status == 404 else login
         return Finding(part=part, health=Health.BROKEN, says=f"it refuses us: {trouble}", fix=fix)
     return Finding(part=part, health=Health.BROKEN, says=f"it is unwell: {trouble}", fix=SEE_ITSELF)
 

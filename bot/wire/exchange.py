@@ -32,6 +32,23 @@ class NoAnswer(Exception):
     """The request may have arrived; no answer did, or none that ended."""
 
 
+class Refused(Exception):
+    """The server said no, in these words: nothing was done. `retry_after` where it is for the moment only."""
+
+    def __init__(self, status: int, message: str, *, retry_after: timedelta | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.retry_after = retry_after
+
+
+class Unwell(Exception):
+    """It answered that it is not well, or with what is no answer: whether anything was done is not known."""
+
+    def __init__(self, message: str, *, retry_after: timedelta | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
     """The status, the headers and the whole body of an answer."""

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from bot.ports import SchedulerAnswer, Taken
-from bot.schedulers.airflow.client import Refused, Unwell
-from bot.wire.exchange import NoAnswer, NotSent
+from bot.wire.exchange import NoAnswer, NotSent, Refused, Unwell
 
 AGAIN_AFTER = timedelta(seconds=10)
 TROUBLES = (Refused, Unwell, NotSent, NoAnswer)

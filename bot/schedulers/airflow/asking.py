@@ -10,10 +10,11 @@ from bot.incidents.keys import Action, RunRef
 from bot.ports import Looked, SchedulerAnswer, SchedulerRequest
 from bot.schedulers.airflow.answers import TROUBLES, Already, No, Send, changed, prepared, refused
 from bot.schedulers.airflow.audit import OF_RUNS, Deed, Done, asked_under, deeds_of
-from bot.schedulers.airflow.client import AirflowClient, Unwell
+from bot.schedulers.airflow.client import AirflowClient
 from bot.schedulers.airflow.notes import WORDS, holds, marks_in, note_of
 from bot.schedulers.airflow.shapes import Audited, DagRun
 from bot.schedulers.airflow.starting import Starting
+from bot.wire.exchange import Unwell
 
 WITHIN = timedelta(seconds=28)
 ENDED = ("success", "failed")

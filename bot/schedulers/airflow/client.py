@@ -29,7 +29,7 @@ from bot.schedulers.airflow.shapes import (
 )
 from bot.schedulers.airflow.tokens import NoToken, Tokens
 from bot.schedulers.webhook import wish
-from bot.wire.exchange import Answered, JsonWire, NoAnswer, NotSent, Params
+from bot.wire.exchange import Answered, JsonWire, NoAnswer, NotSent, Params, Refused, Unwell
 
 API = "/api/v2"
 PAGE = 100
@@ -37,23 +37,6 @@ LONGEST_MESSAGE = 500
 LIMITED = frozenset({HTTPStatus.TOO_MANY_REQUESTS})
 
 _Shape = TypeVar("_Shape")
-
-
-class Refused(Exception):
-    """Airflow said no, in these words: nothing was done. `retry_after` where it is for the moment only."""
-
-    def __init__(self, status: int, message: str, *, retry_after: timedelta | None = None) -> None:
-        super().__init__(message)
-        self.status = status
-        self.retry_after = retry_after
-
-
-class Unwell(Exception):
-    """Airflow answered that it is not well, or with what is no answer: whether anything was done is not known."""
-
-    def __init__(self, message: str, *, retry_after: timedelta | None = None) -> None:
-        super().__init__(message)
-        self.retry_after = retry_after
 
 
 class AirflowClient:

@@ -3,10 +3,10 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from bot.schedulers.airflow.client import AirflowClient, Refused, Unwell
+from bot.schedulers.airflow.client import AirflowClient
 from bot.schedulers.airflow.events import Failed
 from bot.schedulers.airflow.shapes import DagRun, TaskInstance
-from bot.wire.exchange import NoAnswer, NotSent
+from bot.wire.exchange import NoAnswer, NotSent, Refused, Unwell
 
 TASKS_WITHIN, LOG_WITHIN = timedelta(seconds=20), timedelta(seconds=10)
 MOST_PAGES = 10

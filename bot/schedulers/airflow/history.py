@@ -16,10 +16,11 @@ from bot.schedulers.airflow.earlier import Earlier, earlier_of
 from bot.schedulers.airflow.events import Failed, Told, by_hand, ended, started
 from bot.schedulers.airflow.failures import LAST, with_log
 from bot.schedulers.airflow.memory import DagSeen, begun_by
-from bot.schedulers.airflow.patience import NotShown, Patient
 from bot.schedulers.airflow.runs import FIRST_HEARING
 from bot.schedulers.airflow.shapes import DagRun, TaskInstance
+from bot.schedulers.patience import Patient
 from bot.sources import SourceEvent
+from bot.wire.exchange import Refused
 
 MOST_AUDIT_PAGES = 2000
 MOST_CLEARED = 2000
@@ -68,7 +69,7 @@ class History:
         while True:
             try:
                 page = self._patient.asked(self._client.ended_runs, cursor, until=until, offset=offset)
-            except NotShown as no:
+            except Refused as no:
                 raise HistoryDown(f"its runs are not shown: {no}") from no
             yield [run for run in page.dag_runs if run.end_date is not None and _name(run) not in there]
             if not page.dag_runs or offset + len(page.dag_runs) >= page.total_entries:
@@ -87,7 +88,7 @@ class History:
         for _ in range(MOST_AUDIT_PAGES):
             try:
                 page = self._patient.asked(self._client.audited, OF_RUNS, after=after, offset=offset)
-            except NotShown:
+            except Refused:
                 return
             for row in page.event_logs:
                 for name, done in deeds_of(row):
@@ -101,7 +102,7 @@ class History:
         while offset < total:
             try:
                 page = self._patient.asked(self._client.dags, offset=offset)
-            except NotShown:
+            except Refused:
                 return
             known.dags |= {dag.dag_id: seen_of(dag) for dag in page.dags}
             offset += len(page.dags)
@@ -117,7 +118,7 @@ class History:
         for name in sorted(cleared, key=lambda each: cleared[each])[-MOST_CLEARED:]:
             try:
                 found = self._earlier(name, known.deeds[name])
-            except NotShown:
+            except Refused:
                 continue
             known.earlier += [one for one in found if since <= one.ended_at < until]
         known.earlier.sort(key=lambda one: one.ended_at)
@@ -161,7 +162,7 @@ class History:
     def _failure(self, run: DagRun) -> Failed:
         try:
             page = self._patient.asked(self._client.failed_tasks, run.dag_id, run.dag_run_id)
-        except NotShown as no:
+        except Refused as no:
             return Failed(unread=f"its tasks were not shown: {no}")
         return self._with_log(run, page.task_instances)
 

@@ -9,12 +9,11 @@ from pathlib import Path
 
 from bot.ports import Report
 from bot.schedulers.airflow.assets import Assets
-from bot.schedulers.airflow.client import Refused, Unwell
 from bot.schedulers.airflow.dags import Dags
 from bot.schedulers.airflow.memory import keep, recalled
 from bot.schedulers.airflow.runs import Runs
 from bot.schedulers.airflow.scheduler import AirflowScheduler
-from bot.wire.exchange import NoAnswer, NotSent
+from bot.wire.exchange import NoAnswer, NotSent, Refused, Unwell
 
 POLL = timedelta(seconds=15)
 READING = timedelta(seconds=15)

@@ -9,13 +9,13 @@ from email.utils import parsedate_to_datetime
 
 from bot.schedulers.airflow.asking import ENDED
 from bot.schedulers.airflow.audit import OF_RUNS, deeds_of
-from bot.schedulers.airflow.client import AirflowClient, Refused, Unwell
+from bot.schedulers.airflow.client import AirflowClient
 from bot.schedulers.airflow.events import Failed, Told, by_hand, ended, started
 from bot.schedulers.airflow.failures import failure_of
 from bot.schedulers.airflow.memory import Memory, Seen
 from bot.schedulers.airflow.shapes import DagRun
 from bot.sources import SourceEvent
-from bot.wire.exchange import NoAnswer, NotSent
+from bot.wire.exchange import NoAnswer, NotSent, Refused, Unwell
 
 FIRST_LOOK = timedelta(hours=1)
 FIRST_HEARING = timedelta(days=30)

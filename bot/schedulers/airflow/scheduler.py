@@ -15,11 +15,12 @@ from bot.ports import Clock, Looked, SchedulerAnswer, SchedulerRequest, Taken
 from bot.schedulers.airflow.asking import Asking
 from bot.schedulers.airflow.client import AirflowClient
 from bot.schedulers.airflow.history import History
-from bot.schedulers.airflow.patience import Patient, slept
 from bot.schedulers.airflow.tokens import Tokens
+from bot.schedulers.patience import Patient, slept
 from bot.sources import SourceEvent
 from bot.wire.exchange import JsonWire
 
+FIRST_ANSWER_WITHIN = timedelta(seconds=30)
 STALE = timedelta(minutes=15)
 """What was read longer ago is no word of Airflow's any more: somebody else may poll it by now."""
 
@@ -88,7 +89,7 @@ class AirflowScheduler:
 
     def history(self, *, since: datetime, until: datetime) -> Iterator[Sequence[SourceEvent]]:
         """As `bot.ports.Historian` says."""
-        patient = Patient(self.client, clock=self._clock, wait=self._wait)
+        patient = Patient(self.client, clock=self._clock, wait=self._wait, at_first=FIRST_ANSWER_WITHIN)
         return History(self.client, patient, scheduler=self.name, base=self.spec.url).read(since, until)
 
     def learn(self, next_runs: Mapping[str, datetime | None]) -> None:

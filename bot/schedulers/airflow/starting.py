@@ -8,9 +8,10 @@ from http import HTTPStatus
 
 from bot.ports import Looked, SchedulerRequest
 from bot.schedulers.airflow.answers import Already, No, Send
-from bot.schedulers.airflow.client import AirflowClient, Refused
+from bot.schedulers.airflow.client import AirflowClient
 from bot.schedulers.airflow.notes import holds, note_of
 from bot.schedulers.airflow.shapes import DagRun, Slot
+from bot.wire.exchange import Refused
 
 ID = "ontrack__{:%Y-%m-%dT%H:%M:%S%z}"
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from bot.ports import Clock
-from bot.schedulers.maestro.client import MaestroClient, Refused, Unwell
-from bot.wire.exchange import NoAnswer, NotSent
+from bot.schedulers.maestro.client import MaestroClient
+from bot.wire.exchange import NoAnswer, NotSent, Refused, Unwell
 
 ASK_AGAIN_AFTER = timedelta(minutes=30)
 WITHIN = timedelta(seconds=5)

@@ -9,13 +9,13 @@ from datetime import timedelta
 from bot.incidents.keys import Action
 from bot.ports import Clock, Looked, SchedulerAnswer, SchedulerRequest, Taken
 from bot.schedulers.maestro.actions import Allowed
-from bot.schedulers.maestro.client import MaestroClient, Refused, Unwell
+from bot.schedulers.maestro.client import MaestroClient
 from bot.schedulers.maestro.deeds import Already, Deeds, No, Send
 from bot.schedulers.maestro.finding import Unsure
 from bot.schedulers.maestro.requests import request_id_of
 from bot.schedulers.maestro.shapes import ENDED, Acted
 from bot.schedulers.maestro.standing import Standing
-from bot.wire.exchange import NoAnswer, NotSent
+from bot.wire.exchange import NoAnswer, NotSent, Refused, Unwell
 
 WITHIN = timedelta(seconds=28)
 AGAIN_AFTER = timedelta(seconds=10)

@@ -16,7 +16,7 @@ from bot.ports import Clock
 from bot.schedulers.maestro.requests import Done, header_of
 from bot.schedulers.maestro.shapes import Acted, Changes, Definition, Instance, InstancePage, Overview, Step
 from bot.schedulers.webhook import wish
-from bot.wire.exchange import Answered, JsonWire, Params
+from bot.wire.exchange import Answered, JsonWire, Params, Refused, Unwell
 
 API = "/api/v3"
 PAGE = 50
@@ -26,23 +26,6 @@ FOR_THE_MOMENT = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.CONFLICT})
 PERHAPS_DONE = HTTPStatus.REQUEST_TIMEOUT
 
 _Shape = TypeVar("_Shape")
-
-
-class Refused(Exception):
-    """Maestro said no, in these words: nothing was done. `retry_after` where it is for the moment only."""
-
-    def __init__(self, status: int, message: str, *, retry_after: timedelta | None = None) -> None:
-        super().__init__(message)
-        self.status = status
-        self.retry_after = retry_after
-
-
-class Unwell(Exception):
-    """Maestro answered that it is not well, or with what is no answer: whether anything was done is not known."""
-
-    def __init__(self, message: str, *, retry_after: timedelta | None = None) -> None:
-        super().__init__(message)
-        self.retry_after = retry_after
 
 
 class MaestroClient:

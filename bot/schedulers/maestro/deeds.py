@@ -12,7 +12,7 @@ from bot.incidents.strategy import RunStrategy
 from bot.ports import BY_ITSELF, SchedulerRequest
 from bot.schedulers.maestro.actions import Allowed
 from bot.schedulers.maestro.afresh import NotAfresh, run_time, time_afresh, wants_the_newest
-from bot.schedulers.maestro.client import MaestroClient, Refused
+from bot.schedulers.maestro.client import MaestroClient
 from bot.schedulers.maestro.finding import newest_instances, rerun_under, start_under
 from bot.schedulers.maestro.requests import (
     Done,
@@ -23,6 +23,7 @@ from bot.schedulers.maestro.requests import (
 )
 from bot.schedulers.maestro.shapes import OPEN, SUCCEEDED, Acted, Instance, Overview
 from bot.schedulers.maestro.strategies import forbids, strategy_in
+from bot.wire.exchange import Refused
 
 STOPS = ":stop"
 """What the key of a stop adds to the key of the rerun that it stops."""

@@ -14,7 +14,7 @@ import msgspec
 from bot.incidents.keys import JobKey
 from bot.incidents.policy import Schedule
 from bot.incidents.strategy import RunStrategy
-from bot.schedulers.maestro.client import MaestroClient, Refused
+from bot.schedulers.maestro.client import MaestroClient
 from bot.schedulers.maestro.expecting import expected_start, next_start
 from bot.schedulers.maestro.facts import strategy_of
 from bot.schedulers.maestro.lateness import silenced, target_of
@@ -23,6 +23,7 @@ from bot.schedulers.maestro.ownership import owner_of
 from bot.schedulers.maestro.shapes import Definition, Overview, Properties, Step
 from bot.schedulers.maestro.signals import Uses, uses_of
 from bot.sources import JobChange, SourceEvent, SourceKind
+from bot.wire.exchange import Refused
 
 EVERY = timedelta(minutes=5)
 SOON = timedelta(minutes=1)

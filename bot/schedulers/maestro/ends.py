@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from bot.schedulers.maestro import runs
-from bot.schedulers.maestro.client import MaestroClient, Refused, Unwell
+from bot.schedulers.maestro.client import MaestroClient
 from bot.schedulers.maestro.definitions import Definitions
 from bot.schedulers.maestro.errors import Failed, in_order
 from bot.schedulers.maestro.facts import facts_of, strategy_of
@@ -19,7 +19,7 @@ from bot.schedulers.maestro.reading import instant
 from bot.schedulers.maestro.runs import Told
 from bot.schedulers.maestro.shapes import OPEN, SUCCEEDED, ChangeLine, Definition, Instance, Step
 from bot.sources import SourceEvent
-from bot.wire.exchange import NoAnswer, NotSent
+from bot.wire.exchange import NoAnswer, NotSent, Refused, Unwell
 
 WITHIN = timedelta(seconds=20)
 CHANGED_WITHIN = timedelta(days=1)

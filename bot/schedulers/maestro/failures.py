@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from bot.schedulers.maestro.client import MaestroClient, Refused, Unwell
+from bot.schedulers.maestro.client import MaestroClient
 from bot.schedulers.maestro.errors import NAMED, Failed, in_order
 from bot.schedulers.maestro.reading import entries
 from bot.schedulers.maestro.shapes import FATAL_STEPS, Instance, Rollup, Step
-from bot.wire.exchange import NoAnswer, NotSent
+from bot.wire.exchange import NoAnswer, NotSent, Refused, Unwell
 
 WITHIN = timedelta(seconds=20)
 DEEPEST = 5

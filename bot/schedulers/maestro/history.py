@@ -11,17 +11,18 @@ from http import HTTPStatus
 
 from bot.ports import HistoryDown
 from bot.schedulers.maestro import runs
-from bot.schedulers.maestro.client import MaestroClient, Refused
+from bot.schedulers.maestro.client import MaestroClient
 from bot.schedulers.maestro.definitions import Definitions
 from bot.schedulers.maestro.ends import Ends
 from bot.schedulers.maestro.errors import Failed
 from bot.schedulers.maestro.looking import changed_at
 from bot.schedulers.maestro.memory import Origin, WorkflowSeen
-from bot.schedulers.maestro.patience import Patient
 from bot.schedulers.maestro.reading import instant
 from bot.schedulers.maestro.runs import Told, is_over, lost_origin, origin_of, part_of
 from bot.schedulers.maestro.shapes import FAILED, Instance
+from bot.schedulers.patience import Patient
 from bot.sources import SourceEvent
+from bot.wire.exchange import Refused
 
 PAGE = 200
 MOST_PAGES = 2000

@@ -13,10 +13,10 @@ from http import HTTPStatus
 from pathlib import Path
 
 from bot.ports import Report
-from bot.schedulers.maestro.client import Refused, Unwell
 from bot.schedulers.maestro.memory import WorkflowSeen, copied, keep, recalled
 from bot.schedulers.maestro.scheduler import MaestroScheduler
 from bot.schedulers.maestro.watching import Asked, Batch, Watching
+from bot.wire.exchange import Refused, Unwell
 
 POLL = timedelta(seconds=30)
 APART = timedelta(milliseconds=50)

@@ -15,7 +15,7 @@ from bot.ports import Clock, Looked, SchedulerAnswer, SchedulerRequest
 from bot.schedulers.maestro.asking import Asking
 from bot.schedulers.maestro.client import MaestroClient
 from bot.schedulers.maestro.history import History
-from bot.schedulers.maestro.patience import Patient, slept
+from bot.schedulers.patience import Patient, slept
 from bot.sources import SourceEvent
 from bot.wire.exchange import JsonWire
 
@@ -81,7 +81,7 @@ class MaestroScheduler:
 
     def history(self, *, since: datetime, until: datetime) -> Iterator[Sequence[SourceEvent]]:
         """As `bot.ports.Historian` says."""
-        patient = Patient(clock=self._clock, wait=self._wait)
+        patient = Patient(self.client, clock=self._clock, wait=self._wait)
         history = History(self.client, patient, scheduler=self.name, base=self.spec.url, workflows=self.spec.workflows)
         return history.read(since, until)
 

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from http import HTTPStatus
 
 from bot.incidents.keys import JobKey, Trigger
-from bot.schedulers.maestro.client import MaestroClient, Refused, Unwell
+from bot.schedulers.maestro.client import MaestroClient
 from bot.schedulers.maestro.definitions import Definitions
 from bot.schedulers.maestro.ends import Ends
 from bot.schedulers.maestro.lateness import standing_of
@@ -20,7 +20,7 @@ from bot.schedulers.maestro.requests import request_id_of
 from bot.schedulers.maestro.runs import Told, is_over, lost_origin, origin_of, part_of, scheduled, started
 from bot.schedulers.maestro.shapes import OPEN, QUEUED, Instance, Overview
 from bot.sources import JobChange, SourceEvent, Standing
-from bot.wire.exchange import NoAnswer, NotSent
+from bot.wire.exchange import NoAnswer, NotSent, Refused, Unwell
 
 FIRST_LOOK = timedelta(hours=1)
 OVERLAP = timedelta(minutes=5)

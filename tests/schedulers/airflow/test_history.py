@@ -10,8 +10,8 @@ from bot.incidents.keys import Trigger
 from bot.policies.specs import AirflowSpec
 from bot.ports import Historian, HistoryDown
 from bot.schedulers.airflow.history import MOST_LOGS_A_DAG
-from bot.schedulers.airflow.patience import BETWEEN_CALLS, PATIENCE
 from bot.schedulers.airflow.scheduler import AirflowScheduler
+from bot.schedulers.patience import BETWEEN_CALLS, PATIENCE
 from bot.sources import SourceEvent, SourceKind
 from tests.schedulers.airflow.desk import KEY, NAME, TRACEBACK, Desk
 from tests.schedulers.airflow.records import Run

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.schedulers.maestro.client import Refused, Unwell
 from bot.schedulers.maestro.heard import heard_in
 from bot.sources import SourceEvent, SourceKind
-from bot.wire.exchange import NoAnswer, NotSent
+from bot.wire.exchange import NoAnswer, NotSent, Refused, Unwell
 from tests.maestro.fake.records import Run
 from tests.maestro.fake.server import MONDAY, Maestro
 from tests.schedulers.maestro.desk import DAILY, Desk, NotTaken

@@ -8,10 +8,9 @@ from bot.evidence.cleaning import clean
 from bot.incidents.keys import Action
 from bot.policies.specs import MaestroSpec
 from bot.ports import BY_ITSELF, Looked, Taken
-from bot.schedulers.maestro.client import Refused, Unwell
 from bot.schedulers.maestro.requests import LONGEST_USER, header_of, request_id_of
 from bot.schedulers.maestro.scheduler import MaestroScheduler
-from bot.wire.exchange import NoAnswer, NotSent
+from bot.wire.exchange import NoAnswer, NotSent, Refused, Unwell
 from tests.maestro.fake.server import MONDAY, Maestro
 from tests.schedulers.maestro.asker import FLOW, KEY, Asker, refused
 
